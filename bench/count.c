@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/count.h"
+
+static uint64_t counts[DZ_EVENTS];
+
+void dz_port_trace(enum dz_event event, const void *object)
+{
+    (void)object;
+    counts[event]++;
+}
+
+void count_events_begin(void)
+{
+    for (unsigned i = 0; i < DZ_EVENTS; i++)
+        counts[i] = 0;
+}
+
+void count_events_end(struct bench_run *run)
+{
+    static const char *const names[DZ_EVENTS] = {
+        [DZ_EVENT_WAKE] = "wakes",
+        [DZ_EVENT_PEND] = "pends",
+        [DZ_EVENT_POLL] = "polls",
+        [DZ_EVENT_IDLE] = "sleeps",
+    };
+
+    for (unsigned i = 0; i < DZ_EVENTS; i++)
+        bench_count(run, names[i], (double)counts[i] / (double)run->rounds);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+
+/* doze_bench -- how long things take. Built without counters. */
+
+#include "bench/experiments.h"
+
+enum {
+    ROUND_TRIPS = 200000, /* the first seed's section 12: 200000 x 7 */
+    LOCKS = 2000000,
+    SPAWNS = 200000,
+    INTERRUPTS = 500,
+};
+
+static const struct bench benches[] = {
+    {"pingpong/floor", pingpong_floor, ROUND_TRIPS},
+    {"pingpong/noop", pingpong_noop, ROUND_TRIPS},
+    {"pingpong/thread_mode", pingpong_thread_mode, ROUND_TRIPS},
+    {"pingpong/critical_section", pingpong_critical_section, ROUND_TRIPS},
+    {"pingpong/noop_checked", pingpong_noop_checked, ROUND_TRIPS},
+    {"pingpong/thread_mode_checked", pingpong_thread_mode_checked, ROUND_TRIPS},
+    {"pingpong/critical_section_checked", pingpong_critical_section_checked,
+        ROUND_TRIPS},
+    {"lock/noop", lock_noop, LOCKS},
+    {"lock/thread_mode", lock_thread_mode, LOCKS},
+    {"lock/critical_section", lock_critical_section, LOCKS},
+    {"lock/pthread_sigmask", lock_pthread_sigmask, LOCKS / 20},
+    {"spawn", spawn, SPAWNS},
+    {"isr_to_task", isr_to_task, INTERRUPTS},
+};
+
+int main(int argc, char **argv)
+{
+    return bench_main(argc, argv,
+        (struct bench_suite){
+            .benches = benches,
+            .count = sizeof(benches) / sizeof(benches[0]),
+            .repetitions = "7",
+        });
+}

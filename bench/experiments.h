@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BENCH_EXPERIMENTS_H
+#define BENCH_EXPERIMENTS_H
+
+/*
+ * experiments -- every benchmark there is, one file each
+ *
+ * Those of doze_bench measure time and are built without counters; those of
+ * doze_count measure nothing but events and are built with them.
+ */
+
+#include "bench/bench.h"
+
+/* doze_bench */
+
+/* One round: a value there and back between two tasks. */
+void pingpong_floor(struct bench_run *run);
+void pingpong_noop(struct bench_run *run);
+void pingpong_thread_mode(struct bench_run *run);
+void pingpong_critical_section(struct bench_run *run);
+
+/* The same with the owner and re-entry checks of the simulator. */
+void pingpong_noop_checked(struct bench_run *run);
+void pingpong_thread_mode_checked(struct bench_run *run);
+void pingpong_critical_section_checked(struct bench_run *run);
+
+/* One round: lock and unlock. */
+void lock_noop(struct bench_run *run);
+void lock_thread_mode(struct bench_run *run);
+void lock_critical_section(struct bench_run *run);
+void lock_pthread_sigmask(struct bench_run *run);
+
+/* One round: claim, spawn, run to the end, slot free again. */
+void spawn(struct bench_run *run);
+
+/* One round: the loop thread raises an interrupt, whose handler sends to a
+ * task. Counters: p50, p99 and max of raise -> task, in ns. */
+void isr_to_task(struct bench_run *run);
+
+/* doze_count */
+
+/* Counters: wakes, polls, pends and sleeps per round trip. */
+void count_noop_queue(struct bench_run *run);
+void count_thread_mode_queue(struct bench_run *run);
+void count_critical_section_queue(struct bench_run *run);
+void count_noop_single_slot(struct bench_run *run);
+void count_thread_mode_single_slot(struct bench_run *run);
+void count_critical_section_single_slot(struct bench_run *run);
+
+/* The same counters per idle round, with n tasks waiting on one channel into
+ * which nothing comes. */
+void count_waiters_queue_1(struct bench_run *run);
+void count_waiters_queue_2(struct bench_run *run);
+void count_waiters_queue_4(struct bench_run *run);
+void count_waiters_queue_8(struct bench_run *run);
+void count_waiters_single_slot_1(struct bench_run *run);
+void count_waiters_single_slot_2(struct bench_run *run);
+void count_waiters_single_slot_4(struct bench_run *run);
+void count_waiters_single_slot_8(struct bench_run *run);
+
+#endif

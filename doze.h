@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DOZE_H
+#define DOZE_H
+
+/*
+ * doze -- async tasks and synchronisation primitives for microcontrollers
+ *
+ * All public headers at once, but for those of the simulated machine (sim/).
+ * Each opens with an essay: what it is, what it guarantees, an example.
+ */
+
+#include "executor/async.h"
+#include "executor/executor.h"
+#include "executor/select.h"
+#include "executor/task.h"
+#include "executor/waiter.h"
+#include "sync/blocking_mutex.h"
+#include "sync/channel.h"
+#include "sync/raw_mutex.h"
+#include "sync/signal.h"
+#include "sync/waker.h"
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EXECUTOR_ASYNC_H
+#define EXECUTOR_ASYNC_H
+
+/*
+ * async -- a function that resumes where it left off
+ *
+ * An async function keeps what must survive a wait in a frame: a struct whose
+ * first member is a `struct dz_frame` or, for a task, a `struct dz_task`. Its
+ * body stands in an async block. An await in it returns DZ_PENDING to the
+ * caller until what it waits for is ready; the next call goes on at that await.
+ *
+ *     struct echo {
+ *         struct dz_frame frame;
+ *         struct line line;
+ *     };
+ *
+ *     enum dz_poll echo_poll(struct echo *self)
+ *     {
+ *         async (self) {
+ *             await(line_channel_receive(&input, &self->line));
+ *             await(line_channel_send(&output, &self->line));
+ *         }
+ *         return DZ_READY;
+ *     }
+ *
+ * The caller embeds the frame in its own and awaits it like anything else:
+ * `await(echo_poll(&self->echo));`.
+ *
+ * What is guaranteed
+ *  - A frame of zero bytes has not started. A body that reaches the end of its
+ *    block starts afresh at its next call, so one child frame serves again and
+ *    again.
+ *  - A debugger shows in frame.line the line of the await it stands at.
+ *
+ * What to know
+ *  - Locals do not survive an await: keep them in the frame. gcc
+ *    (-Wjump-misses-init, -Wmaybe-uninitialized) and clang
+ *    (-Wconditional-uninitialized) each catch slips that the other misses.
+ *  - An await in a nested switch panics, with its own file and line, as soon
+ *    as it is resumed. Use if, or give the inner switch a function.
+ *  - Leave from the middle with `return dz_finish(self);`. A plain return
+ *    would resume at the last await.
+ *  - At most one await on a line, and no file longer than 65535 lines: both
+ *    are compile errors.
+ */
+
+#include <stdint.h>
+
+#include "executor/panic.h"
+
+#define DZ_INLINE static inline __attribute__((always_inline, unused))
+
+/* Hints for the layout of hot paths. */
+#define DZ_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define DZ_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+enum dz_poll {
+    DZ_PENDING, /* not yet: call again after a wake-up */
+    DZ_READY,   /* done */
+};
+
+/* First member of every frame. */
+struct dz_frame {
+    uint16_t line; /* of the await it stands at; 0: not started */
+};
+
+/* Makes a frame start afresh at its next call. Cancelling the branch that
+ * polled it does not (see select.h): reset a cancelled child before you await
+ * it again. */
+DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
+{
+    frame->line = 0;
+}
+
+#define dz_frame_of(self) ((struct dz_frame *)(void *)(self))
+
+/* Leaves an async function early: `return dz_finish(self);`. */
+#define dz_finish(self) (dz_frame_reset(dz_frame_of(self)), DZ_READY)
+
+/*
+ * The switch jumps to the await at which the frame stands. Its default is
+ * reached by a line that has no case here: that case is in a nested switch.
+ * The loop runs once; it is there to reset the frame behind the block.
+ */
+#define async(self)                                                            \
+    for (int dz_once_ = 1; dz_once_ != 0;                                      \
+         dz_once_ = 0, dz_frame_reset(dz_frame_of(self)))                      \
+        switch (dz_frame_of(self)->line)                                       \
+        case 0:                                                                \
+            if (0) {                                                           \
+            default:                                                           \
+                dz_panic("await in a nested switch", __FILE__,                 \
+                    dz_frame_of(self)->line);                                  \
+            } else
+
+/* Polls the expression now and at every resumption until it is ready. */
+#define await(expression)                                                      \
+    do {                                                                       \
+        __attribute__((fallthrough));                                          \
+    case __LINE__:                                                             \
+        if ((expression) == DZ_PENDING) {                                      \
+            _Static_assert(__LINE__ <= UINT16_MAX, "file too long for await"); \
+            dz_frame_of(self)->line = (uint16_t)__LINE__;                      \
+            return DZ_PENDING;                                                 \
+        }                                                                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EXECUTOR_PANIC_H
+#define EXECUTOR_PANIC_H
+
+/*
+ * panic -- what the core says when the program breaks a rule
+ *
+ * Misuse is never an error code. It ends in the one port hook, dz_port_panic,
+ * in every build, with all that is known: the rule, the object, the contexts,
+ * the file and the line. The core formats nothing, so that a port prints only
+ * what it can afford.
+ */
+
+#include <stddef.h>
+
+struct dz_executor;
+
+/* Where code runs. */
+struct dz_context {
+    const struct dz_executor *executor; /* whose task; NULL outside tasks */
+    unsigned interrupt;                 /* its number, 0 in thread mode */
+};
+
+struct dz_panic {
+    const char *reason;              /* the rule that was broken */
+    const char *object;              /* name of the object's type, or NULL */
+    const void *address;             /* of the object, or NULL */
+    struct dz_context context;       /* where it was broken */
+    const struct dz_context *second; /* the other context, or NULL */
+    const char *file;                /* of the await or of the object's type */
+    int line;
+};
+
+/* The context of the caller. Any context. */
+struct dz_context dz_context_now(void);
+
+/* Panics with a reason and a place. Any context. */
+_Noreturn void dz_panic(const char *reason, const char *file, int line)
+    __attribute__((cold));
+
+#endif

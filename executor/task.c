@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/task.h"
+
+/* A slot is ours from the moment its pool is set, so the claim is one look and
+ * one store in a critical section. The rest of the frame is cleared with
+ * interrupts on. */
+static bool claim_slot(struct dz_task *task, const struct dz_pool *pool)
+{
+    dz_key key = dz_port_enter();
+    bool is_free = task->pool == NULL;
+
+    if (is_free)
+        task->pool = pool;
+    dz_port_exit(key);
+    return is_free;
+}
+
+void *dz_pool_claim(const struct dz_pool *pool)
+{
+    enum { CLEARED = offsetof(struct dz_task, executor) };
+    char *slot = pool->slots;
+
+    for (size_t i = 0; i < pool->count; i++, slot += pool->size) {
+        struct dz_task *task = (struct dz_task *)(void *)slot;
+
+        if (!claim_slot(task, pool))
+            continue;
+        __builtin_memset(slot + CLEARED, 0, pool->size - CLEARED);
+        dz_frame_reset(&task->frame);
+        task->waiter.task = task;
+        return slot;
+    }
+    return NULL;
+}
+
+void dz_task_release(struct dz_task *task)
+{
+    if (task->executor != NULL)
+        dz_task_panic(task, "a spawned task is released");
+    task->pool = NULL;
+}
+
+struct dz_task *dz_task_current(void)
+{
+    if (dz_current->task == NULL)
+        dz_panic("no task runs here", __FILE__, __LINE__);
+    return dz_current->task;
+}
+
+const char *dz_task_name(const struct dz_task *task)
+{
+    return task->pool->name;
+}
+
+size_t dz_task_slot(const struct dz_task *task)
+{
+    const char *first = task->pool->slots;
+
+    return (size_t)((const char *)task - first) / task->pool->size;
+}
+
+static _Noreturn void panic(struct dz_panic *panic)
+{
+    panic->context = dz_context_now();
+    dz_port_panic(panic);
+}
+
+void dz_panic(const char *reason, const char *file, int line)
+{
+    panic(&(struct dz_panic){.reason = reason, .file = file, .line = line});
+}
+
+void dz_task_panic(const struct dz_task *task, const char *reason)
+{
+    panic(&(struct dz_panic){
+        .reason = reason,
+        .object = task->pool->name,
+        .address = task,
+        .file = task->pool->file,
+        .line = task->frame.line,
+    });
+}

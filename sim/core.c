@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/core.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "executor/executor.h"
+
+enum { DOORBELL = SIGURG };
+
+/* The core that this thread is, NULL on other threads. */
+static DZ_PORT_LOCAL struct dz_core *here;
+
+void dz_core_bind(struct dz_core *core, unsigned line,
+    void (*handler)(void *argument), void *argument)
+{
+    dz_nvic_enable(&core->nvic, line);
+    core->vectors[line] = (struct dz_core_vector){handler, argument};
+}
+
+/* Runs one handler, as the hardware would: in its own context, in the name of
+ * no task, with interrupts on. Called and left masked. */
+static void run_handler(struct dz_core *core, unsigned line)
+{
+    struct dz_core_vector *vector = &core->vectors[line];
+    unsigned interrupted = dz_port_core.interrupt;
+    struct dz_waiter *current = dz_current;
+
+    if (vector->handler == NULL)
+        dz_panic("an interrupt without a handler", __FILE__, __LINE__);
+    dz_nvic_enter(&core->nvic, line);
+    dz_port_core.interrupt = line + 1;
+    dz_current = &dz_outside;
+    dz_port_exit(0);
+    vector->handler(vector->argument);
+    (void)dz_port_enter();
+    dz_current = current;
+    dz_port_core.interrupt = interrupted;
+    dz_nvic_exit(&core->nvic, line);
+    dz_port_core.event = 1;
+}
+
+/* In thread mode only: a handler returns to where it came from. */
+static void end_if_stopped(struct dz_core *core)
+{
+    if (atomic_load(&core->is_stopped) && dz_port_core.interrupt == 0)
+        pthread_exit(NULL);
+}
+
+/*
+ * Runs all that may run now. Called unmasked. The note is cleared before the
+ * scan: a signal during or behind the scan leaves a new one, and we go round
+ * again.
+ */
+static void run_pending(struct dz_core *core)
+{
+    do {
+        int line;
+
+        (void)dz_port_enter();
+        dz_port_core.deferred = 0;
+        while ((line = dz_nvic_next(&core->nvic)) != DZ_NVIC_NONE)
+            run_handler(core, (unsigned)line);
+        atomic_signal_fence(memory_order_seq_cst);
+        dz_port_core.masked = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+    } while (dz_port_core.deferred != 0);
+}
+
+static void dispatch(void)
+{
+    int saved = errno;
+
+    end_if_stopped(here);
+    run_pending(here);
+    errno = saved;
+}
+
+/* The kick is cleared before anything is looked at: who pends later kicks
+ * again. Masked, or asked to stop, we leave a note to the thread. */
+static void doorbell(int number)
+{
+    struct dz_core *core = here;
+    int saved = errno;
+
+    (void)number;
+    if (core == NULL)
+        return;
+    atomic_store(&core->is_kicked, false);
+    if (dz_port_core.masked != 0) {
+        dz_port_core.deferred = 1;
+    } else {
+        run_pending(core);
+        if (atomic_load(&core->is_stopped))
+            dz_port_core.deferred = 1;
+    }
+    errno = saved;
+}
+
+static sigset_t doorbell_set(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, DOORBELL);
+    return set;
+}
+
+/* The doorbell is blocked from the look to the sleep. One that comes in
+ * between is delivered by sigsuspend, which then returns. */
+static void sleep_until_event(void)
+{
+    sigset_t set = doorbell_set();
+    sigset_t old;
+    sigset_t open;
+
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    open = old;
+    sigdelset(&open, DOORBELL);
+    while (dz_port_core.event == 0 && dz_port_core.deferred == 0)
+        sigsuspend(&open);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    end_if_stopped(here);
+}
+
+static void kick(struct dz_core *core)
+{
+    if (!atomic_load(&core->is_running))
+        return;
+    if (!atomic_exchange(&core->is_kicked, true))
+        pthread_kill(core->thread, DOORBELL);
+}
+
+static void pend_here(struct dz_core *core)
+{
+    if (dz_port_core.masked != 0)
+        dz_port_core.deferred = 1;
+    else
+        run_pending(core);
+}
+
+void dz_core_pend(struct dz_core *core, unsigned line)
+{
+    dz_nvic_pend(&core->nvic, line);
+    if (here == core)
+        pend_here(core);
+    else
+        kick(core);
+}
+
+static void install_doorbell(void)
+{
+    struct sigaction action = {.sa_handler = doorbell, .sa_flags = SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(DOORBELL, &action, NULL);
+}
+
+void dz_core_enter(struct dz_core *core)
+{
+    if (here != NULL)
+        dz_panic("a thread is two cores", __FILE__, __LINE__);
+    dz_port_core = (struct dz_port_core){.dispatch = dispatch, .wait = sleep_until_event};
+    here = core;
+}
+
+/* What is left of the core's state means nothing to the next run. */
+static void forget(struct dz_core *core)
+{
+    atomic_store(&core->nvic.pending, 0);
+    core->nvic.active = 0;
+    atomic_store(&core->is_stopped, false);
+    atomic_store(&core->is_kicked, false);
+}
+
+void dz_core_leave(struct dz_core *core)
+{
+    here = NULL;
+    dz_port_core = (struct dz_port_core){.masked = 0};
+    forget(core);
+}
+
+/* The thread announces itself before it looks, so that who pends earlier is
+ * seen by the look, and who pends later rings. */
+static void *core_thread(void *argument)
+{
+    struct dz_core *core = argument;
+    sigset_t set = doorbell_set();
+
+    dz_core_enter(core);
+    core->thread = pthread_self();
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    atomic_store(&core->is_running, true);
+    run_pending(core);
+    core->main(core->argument);
+    return NULL;
+}
+
+void dz_core_start(
+    struct dz_core *core, void (*main)(void *argument), void *argument)
+{
+    sigset_t set = doorbell_set();
+    sigset_t old;
+    pthread_t thread;
+
+    if (atomic_load(&core->is_running))
+        dz_panic("a core is started twice", __FILE__, __LINE__);
+    install_doorbell();
+    core->main = main;
+    core->argument = argument;
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    if (pthread_create(&thread, NULL, core_thread, core) != 0)
+        dz_panic("no thread for a core", __FILE__, __LINE__);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    while (!atomic_load(&core->is_running))
+        sched_yield();
+}
+
+void dz_core_join(struct dz_core *core)
+{
+    if (!atomic_load(&core->is_running))
+        dz_panic("a core is joined that does not run", __FILE__, __LINE__);
+    pthread_join(core->thread, NULL);
+    atomic_store(&core->is_running, false);
+    forget(core);
+}
+
+void dz_core_stop(struct dz_core *core)
+{
+    atomic_store(&core->is_stopped, true);
+    kick(core);
+    dz_core_join(core);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "port.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "executor/executor.h"
+#include "sim/port/panic.h"
+
+DZ_PORT_LOCAL struct dz_port_core dz_port_core;
+
+void (*dz_port_panic_hook)(const char *text);
+
+void dz_port_dispatch(void)
+{
+    if (dz_port_core.dispatch != NULL)
+        dz_port_core.dispatch();
+    else
+        dz_port_core.deferred = 0;
+}
+
+void dz_port_wait(void)
+{
+    static const struct dz_panic deadlock = {
+        .reason = "asleep, and no interrupt can come that would end it",
+        .file = __FILE__,
+        .line = __LINE__,
+    };
+
+    if (dz_port_core.event == 0) {
+        if (dz_port_core.wait == NULL)
+            dz_port_panic(&deadlock);
+        dz_port_core.wait();
+    }
+    dz_port_core.event = 0;
+}
+
+struct text {
+    char bytes[1024];
+    size_t len;
+};
+
+static void append(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct text *text, const char *format, ...)
+{
+    size_t room = sizeof(text->bytes) - text->len;
+    va_list arguments;
+    int len;
+
+    va_start(arguments, format);
+    len = vsnprintf(text->bytes + text->len, room, format, arguments);
+    va_end(arguments);
+    if (len > 0)
+        text->len += (size_t)len < room ? (size_t)len : room - 1;
+}
+
+/* Interrupts are counted from 1 as dz_port_context does, and named as in the
+ * NVIC, from 0. */
+static void append_context(struct text *text, const struct dz_context *context)
+{
+    if (context->executor != NULL)
+        append(text, "a task of executor \"%s\" in ", context->executor->name);
+    if (context->interrupt != 0)
+        append(text, "interrupt %u", context->interrupt - 1);
+    else
+        append(text, "thread mode");
+}
+
+static void describe(struct text *text, const struct dz_panic *panic)
+{
+    append(text, "%s:%d: panic: %s", panic->file, panic->line, panic->reason);
+    if (panic->object != NULL)
+        append(text, "\n  object: %s at %p", panic->object, panic->address);
+    append(text, "\n  here: ");
+    append_context(text, &panic->context);
+    if (panic->second == NULL)
+        return;
+    append(text, "\n  other: ");
+    append_context(text, panic->second);
+}
+
+void dz_port_panic(const struct dz_panic *panic)
+{
+    struct text text = {.len = 0};
+
+    describe(&text, panic);
+    if (dz_port_panic_hook != NULL)
+        dz_port_panic_hook(text.bytes);
+    fprintf(stderr, "%s\n", text.bytes);
+    exit(DZ_EXIT_PANIC);
+}
