@@ -49,9 +49,9 @@ void dz_waiter_cancel(struct dz_waiter *waiter)
 void dz_waiter_leave(struct dz_waiter *waiter, int checks)
 {
     if (checks && waiter != &dz_outside)
-        dz_panic("a task waits for one thing and then for another without "
-                 "dz_cancel() between them",
-            __FILE__, __LINE__);
+        dz_task_panic(waiter->task,
+            "a task waits for one thing and then for another without "
+            "dz_cancel() between them");
     dz_waiter_cancel(waiter);
 }
 

@@ -6,11 +6,8 @@
 #include <stdlib.h>
 
 #include "executor/executor.h"
-#include "sim/port/panic.h"
 
 DZ_PORT_LOCAL struct dz_port_core dz_port_core;
-
-void (*dz_port_panic_hook)(const char *text);
 
 void dz_port_dispatch(void)
 {
@@ -87,8 +84,6 @@ void dz_port_panic(const struct dz_panic *panic)
     struct text text = {.len = 0};
 
     describe(&text, panic);
-    if (dz_port_panic_hook != NULL)
-        dz_port_panic_hook(text.bytes);
     fprintf(stderr, "%s\n", text.bytes);
     exit(DZ_EXIT_PANIC);
 }

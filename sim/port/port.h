@@ -51,6 +51,9 @@ extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 struct dz_panic;
 
+enum { DZ_EXIT_PANIC = 1 }; /* the exit code of a program that panicked */
+
+/* Writes the panic to standard error and exits with DZ_EXIT_PANIC. */
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
 

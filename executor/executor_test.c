@@ -1,0 +1,818 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/executor.h"
+
+#include "sim/test.h"
+
+static struct dz_executor executor;
+static volatile int pended; /* set when the executor is pended */
+
+/* What the tasks did, a letter for each. */
+static char trail[64];
+
+static void note(char letter)
+{
+    size_t len = strlen(trail);
+
+    assert_true(len + 1 < sizeof(trail));
+    trail[len] = letter;
+    trail[len + 1] = '\0';
+}
+
+/* Starts a test: an executor whose pends are seen, and no trail. */
+static void begin(void)
+{
+    dz_executor_init(&executor, "test");
+    executor.port.event = &pended;
+    pended = 0;
+    trail[0] = '\0';
+}
+
+/* True once for each pend. */
+static bool was_pended(void)
+{
+    bool was = pended != 0;
+
+    pended = 0;
+    return was;
+}
+
+static void pass(void)
+{
+    dz_executor_poll(&executor);
+}
+
+/* A task that notes its letter each time it is polled. */
+struct noter {
+    struct dz_task task;
+    char letter;
+    unsigned rounds; /* how often it is polled before it ends */
+    bool yields;     /* between rounds, instead of waiting for a wake */
+    /* In each round, in this order: */
+    struct dz_task *wakes;
+    bool wakes_itself;
+    struct dz_task *wakes_last;
+};
+
+/* Ready when it is polled again: whoever wakes the task. */
+static enum dz_poll one_wake_up_poll(bool *is_waiting)
+{
+    *is_waiting = !*is_waiting;
+    return *is_waiting ? DZ_PENDING : DZ_READY;
+}
+
+struct noting {
+    struct noter noter;
+    bool is_waiting;
+};
+
+static void do_round(struct noter *noter)
+{
+    note(noter->letter);
+    if (noter->wakes != NULL)
+        dz_task_wake(noter->wakes);
+    if (noter->wakes_itself)
+        dz_task_wake(&noter->task);
+    if (noter->wakes_last != NULL)
+        dz_task_wake(noter->wakes_last);
+}
+
+static enum dz_poll noting_poll(struct noting *self)
+{
+    async (self) {
+        for (; self->noter.rounds > 1; self->noter.rounds--) {
+            do_round(&self->noter);
+            if (self->noter.yields)
+                await(dz_yield_poll());
+            else
+                await(one_wake_up_poll(&self->is_waiting));
+        }
+        do_round(&self->noter);
+    }
+    return DZ_READY;
+}
+
+/* The frame's task is in its noter, so the pool is written out. */
+enum { NOTERS = 6 };
+
+static struct noting noters_slots[NOTERS];
+
+static enum dz_poll noters_poll(struct dz_task *task)
+{
+    return noting_poll((struct noting *)(void *)task);
+}
+
+static const struct dz_pool noters = {noters_poll, "noters", __FILE__,
+    noters_slots, sizeof(struct noting), NOTERS};
+
+static struct noter *claim(char letter, unsigned rounds)
+{
+    struct noting *noting = dz_pool_claim(&noters);
+
+    assert_non_null(noting);
+    noting->noter.letter = letter;
+    noting->noter.rounds = rounds;
+    return &noting->noter;
+}
+
+static struct noter *spawn(char letter, unsigned rounds)
+{
+    struct noter *noter = claim(letter, rounds);
+
+    dz_executor_spawn(&executor, &noter->task);
+    return noter;
+}
+
+static struct noter *spawn_yielding(char letter, unsigned rounds)
+{
+    struct noter *noter = claim(letter, rounds);
+
+    noter->yields = true;
+    dz_executor_spawn(&executor, &noter->task);
+    return noter;
+}
+
+static bool is_free(const struct noter *noter)
+{
+    return noter->task.pool == NULL;
+}
+
+/* Leaves all slots free for the next test. */
+static void end(void)
+{
+    for (int i = 0; i < NOTERS; i++) {
+        struct noter *noter = &noters_slots[i].noter;
+
+        while (!is_free(noter)) {
+            noter->rounds = 2;
+            noter->wakes = NULL;
+            noter->wakes_itself = false;
+            noter->wakes_last = NULL;
+            dz_task_wake(&noter->task);
+            pass();
+        }
+    }
+}
+
+static void a_pass_without_tasks_does_nothing(void **state)
+{
+    (void)state;
+    begin();
+    pass();
+    assert_false(was_pended());
+}
+
+static void a_spawn_pends_once_and_the_task_runs_once(void **state)
+{
+    (void)state;
+    begin();
+    spawn('a', 1);
+    assert_true(was_pended());
+    pass();
+    assert_string_equal(trail, "a");
+    assert_false(was_pended());
+    pass();
+    assert_string_equal(trail, "a");
+}
+
+static void a_second_spawn_does_not_pend(void **state)
+{
+    (void)state;
+    begin();
+    spawn('a', 1);
+    (void)was_pended();
+    spawn('b', 1);
+    assert_false(was_pended());
+    pass();
+    assert_string_equal(trail, "ab");
+}
+
+static void tasks_run_in_the_order_of_their_spawns_in_every_round(void **state)
+{
+    (void)state;
+    begin();
+    for (char letter = 'a'; letter <= 'd'; letter++)
+        spawn_yielding(letter, 3);
+    for (int i = 0; i < 3; i++)
+        pass();
+    assert_string_equal(trail, "abcdabcdabcd");
+}
+
+static void tasks_run_in_the_order_of_their_wake_ups(void **state)
+{
+    struct noter *noter[3];
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 3; i++)
+        noter[i] = spawn((char)('a' + i), 2);
+    pass();
+    dz_task_wake(&noter[2]->task);
+    dz_task_wake(&noter[0]->task);
+    dz_task_wake(&noter[1]->task);
+    pass();
+    assert_string_equal(trail, "abccab");
+}
+
+static void three_wake_ups_before_it_runs_are_one_poll(void **state)
+{
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    noter = spawn('a', 3);
+    pass();
+    for (int i = 0; i < 3; i++)
+        dz_task_wake(&noter->task);
+    pass();
+    pass();
+    assert_string_equal(trail, "aa");
+    end();
+}
+
+static void wake_ups_pend_once_until_the_queue_was_empty(void **state)
+{
+    struct noter *a;
+    struct noter *b;
+
+    (void)state;
+    begin();
+    a = spawn('a', 3);
+    b = spawn('b', 3);
+    pass();
+    (void)was_pended();
+    dz_task_wake(&a->task);
+    assert_true(was_pended());
+    dz_task_wake(&a->task);
+    dz_task_wake(&b->task);
+    assert_false(was_pended());
+    pass();
+    assert_false(was_pended());
+    dz_task_wake(&b->task);
+    assert_true(was_pended());
+    end();
+}
+
+/* E1: the link of a task that wakes itself is that of the batch, too. */
+static void a_task_that_wakes_itself_loses_nobody_behind_it(void **state)
+{
+    (void)state;
+    begin();
+    spawn('a', 2)->wakes_itself = true;
+    spawn('b', 1);
+    spawn('c', 1);
+    pass();
+    assert_string_equal(trail, "abc");
+    pass();
+    assert_string_equal(trail, "abca");
+}
+
+static void a_task_that_wakes_itself_is_polled_once_a_pass(void **state)
+{
+    (void)state;
+    begin();
+    spawn('a', 4)->wakes_itself = true;
+    for (int i = 0; i < 3; i++) {
+        (void)was_pended();
+        pass();
+        assert_true(was_pended());
+    }
+    assert_string_equal(trail, "aaa");
+    end();
+}
+
+static void a_second_wake_up_of_itself_adds_no_poll(void **state)
+{
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    noter = spawn('a', 3);
+    noter->wakes_itself = true;
+    noter->wakes = &noter->task;
+    pass();
+    noter->wakes_itself = false;
+    noter->wakes = NULL;
+    pass();
+    pass();
+    assert_string_equal(trail, "aa");
+    end();
+}
+
+/* E6: with a drain loop in poll, a yielding task would never leave it. */
+static void a_task_that_always_yields_runs_once_a_pass(void **state)
+{
+    (void)state;
+    begin();
+    spawn_yielding('a', 1000);
+    spawn_yielding('b', 3);
+    for (int i = 0; i < 3; i++)
+        pass();
+    assert_string_equal(trail, "ababab");
+    end();
+}
+
+static void what_becomes_ready_in_a_pass_is_left_to_the_next(void **state)
+{
+    struct noter *sleeper;
+
+    (void)state;
+    begin();
+    sleeper = spawn('s', 2);
+    pass();
+    spawn('a', 1)->wakes = &sleeper->task;
+    (void)was_pended();
+    pass();
+    assert_string_equal(trail, "sa");
+    assert_true(was_pended());
+    pass();
+    assert_string_equal(trail, "sas");
+}
+
+/* E11: upstream pended the executor that was being polled, over and over. */
+static void a_pass_that_leaves_nothing_behind_does_not_pend(void **state)
+{
+    struct noter *a;
+
+    (void)state;
+    begin();
+    a = spawn('a', 3);
+    spawn('b', 1)->wakes = &a->task;
+    pass();
+    assert_true(was_pended());
+    pass();
+    assert_false(was_pended());
+    end();
+}
+
+static void waking_a_finished_task_does_nothing(void **state)
+{
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    noter = spawn('a', 1);
+    pass();
+    (void)was_pended();
+    dz_task_wake(&noter->task);
+    dz_task_wake(&noter->task);
+    assert_false(was_pended());
+    pass();
+    assert_string_equal(trail, "a");
+    assert_true(is_free(noter));
+}
+
+static void a_stale_wake_up_costs_the_slots_next_task_one_poll(void **state)
+{
+    struct noter *first;
+    struct noter *second;
+
+    (void)state;
+    begin();
+    first = spawn('a', 1);
+    pass();
+    second = spawn('b', 3);
+    assert_ptr_equal(first, second);
+    pass();
+    dz_task_wake(&first->task);
+    pass();
+    pass();
+    assert_string_equal(trail, "abb");
+    end();
+}
+
+/* E2: upstream kept the slot busy until the next poll. */
+static void a_slot_is_free_at_once_though_a_wake_up_is_pending(void **state)
+{
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    noter = spawn('a', 1);
+    noter->wakes_itself = true;
+    pass();
+    assert_true(is_free(noter));
+    assert_false(dz_executor_is_ready(&executor));
+    assert_ptr_equal(spawn('b', 1), noter);
+    pass();
+    assert_string_equal(trail, "ab");
+}
+
+/* E2: and the dead task could not be spawned on another executor. */
+static void it_can_be_spawned_on_another_executor_at_once(void **state)
+{
+    static struct dz_executor other;
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    dz_executor_init(&other, "other");
+    spawn('a', 1)->wakes_itself = true;
+    pass();
+    noter = claim('b', 1);
+    dz_executor_spawn(&other, &noter->task);
+    pass();
+    assert_string_equal(trail, "a");
+    dz_executor_poll(&other);
+    assert_string_equal(trail, "ab");
+}
+
+/* The queue holds what woke while the task ran for the last time: it stands
+ * first, in the middle, last, or alone in it. `after` runs in the next pass. */
+static void finish_in_a_queue(bool has_before, bool has_behind, const char *after)
+{
+    struct noter *x;
+    struct noter *y;
+    struct noter *z;
+    struct noter *dying;
+
+    begin();
+    x = spawn('x', 2);
+    y = spawn('y', 2);
+    z = spawn('z', 2);
+    pass();
+    dying = spawn('a', 1);
+    dying->wakes = has_before ? &x->task : NULL;
+    dying->wakes_itself = true;
+    dying->wakes_last = has_behind ? &y->task : NULL;
+    pass();
+    assert_true(is_free(dying));
+    dz_task_wake(&z->task);
+    pass();
+    pass();
+    assert_string_equal(trail + 4, after);
+    end();
+}
+
+static void a_finished_task_leaves_its_place_in_the_queue(void **state)
+{
+    (void)state;
+    finish_in_a_queue(false, false, "z");
+    finish_in_a_queue(false, true, "yz");
+    finish_in_a_queue(true, false, "xz");
+    finish_in_a_queue(true, true, "xyz");
+}
+
+static void a_pool_is_busy_when_all_its_slots_are(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < NOTERS; i++)
+        spawn('a', 1);
+    assert_null(dz_pool_claim(&noters));
+    pass();
+    assert_non_null(spawn('b', 1));
+    pass();
+}
+
+struct plain {
+    struct dz_task task;
+    int argument;
+    int *result;
+};
+
+static enum dz_poll plain_poll(struct plain *self)
+{
+    async (self) {
+        *self->result += self->argument;
+        self->argument = -1;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(plains, struct plain, plain_poll, 2)
+
+static void arguments_are_written_in_place(void **state)
+{
+    struct plain *plain;
+    int result = 0;
+
+    (void)state;
+    begin();
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(plains_claim(&plain), DZ_OK);
+        assert_int_equal(plain->argument, 0);
+        plain->argument = i * 10;
+        plain->result = &result;
+        dz_executor_spawn(&executor, &plain->task);
+    }
+    assert_int_equal(plains_claim(&plain), DZ_BUSY);
+    pass();
+    assert_int_equal(result, 30);
+}
+
+static void a_frame_is_all_zero_when_it_is_claimed_again(void **state)
+{
+    struct plain *plain;
+    int result = 0;
+
+    (void)state;
+    begin();
+    (void)plains_claim(&plain);
+    plain->argument = 5;
+    plain->result = &result;
+    dz_executor_spawn(&executor, &plain->task);
+    pass();
+    (void)plains_claim(&plain);
+    assert_int_equal(plain->argument, 0);
+    assert_null(plain->result);
+    assert_int_equal(plain->task.frame.line, 0);
+    dz_task_release(&plain->task);
+}
+
+static void a_claimed_slot_can_be_given_back_unspawned(void **state)
+{
+    struct plain *first;
+    struct plain *second;
+    struct plain *third;
+
+    (void)state;
+    begin();
+    (void)plains_claim(&first);
+    (void)plains_claim(&second);
+    dz_task_release(&first->task);
+    assert_int_equal(plains_claim(&third), DZ_OK);
+    assert_ptr_equal(third, first);
+    dz_task_release(&second->task);
+    dz_task_release(&third->task);
+}
+
+static void a_task_has_the_name_of_its_pool_and_a_slot(void **state)
+{
+    struct plain *first;
+    struct plain *second;
+
+    (void)state;
+    begin();
+    (void)plains_claim(&first);
+    (void)plains_claim(&second);
+    assert_string_equal(dz_task_name(&second->task), "plains");
+    assert_int_equal(dz_task_slot(&first->task), 0);
+    assert_int_equal(dz_task_slot(&second->task), 1);
+    dz_task_release(&first->task);
+    dz_task_release(&second->task);
+}
+
+struct finisher {
+    struct dz_task task;
+    volatile bool done;
+    unsigned rounds;
+};
+
+static enum dz_poll finisher_poll(struct finisher *self)
+{
+    async (self) {
+        for (; self->rounds > 0; self->rounds--)
+            await(dz_yield_poll());
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(finishers, struct finisher, finisher_poll, 1)
+
+static void run_until_ends_when_a_task_says_so(void **state)
+{
+    struct finisher *finisher;
+
+    (void)state;
+    begin();
+    (void)finishers_claim(&finisher);
+    finisher->rounds = 5;
+    dz_executor_spawn(&executor, &finisher->task);
+    dz_executor_run_until(&executor, &finisher->done);
+    assert_true(finisher->done);
+    assert_null(finisher->task.pool);
+}
+
+static void run_until_is_over_at_once_when_it_is_done(void **state)
+{
+    static const volatile bool done = true;
+
+    (void)state;
+    begin();
+    spawn('a', 1);
+    dz_executor_run_until(&executor, &done);
+    assert_string_equal(trail, "");
+    pass();
+    assert_string_equal(trail, "a");
+}
+
+static void wake_it(void *argument)
+{
+    dz_task_wake(argument);
+}
+
+static void an_interrupt_wakes_a_task(void **state)
+{
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    noter = spawn('a', 2);
+    pass();
+    (void)was_pended();
+    interrupt_now(wake_it, &noter->task);
+    assert_true(was_pended());
+    pass();
+    assert_string_equal(trail, "aa");
+}
+
+/* An interrupt that wakes b falls into the end of the wake-up of a. */
+static void an_interrupt_within_a_wake_up_loses_neither(void **state)
+{
+    struct noter *a;
+    struct noter *b;
+
+    (void)state;
+    begin();
+    a = spawn('a', 2);
+    b = spawn('b', 2);
+    pass();
+    interrupt_at_next_unmask(wake_it, &b->task);
+    dz_task_wake(&a->task);
+    pass();
+    assert_string_equal(trail, "abab");
+}
+
+/* The same task, woken by the interrupt and by what it interrupts. */
+static void an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll(
+    void **state)
+{
+    struct noter *a;
+
+    (void)state;
+    begin();
+    a = spawn('a', 3);
+    pass();
+    interrupt_at_next_unmask(wake_it, &a->task);
+    dz_task_wake(&a->task);
+    pass();
+    pass();
+    assert_string_equal(trail, "aa");
+    end();
+}
+
+static void spawn_b(void *argument)
+{
+    dz_executor_spawn(&executor, argument);
+}
+
+static void an_interrupt_spawns_a_task(void **state)
+{
+    struct noter *b;
+
+    (void)state;
+    begin();
+    spawn('a', 1);
+    b = claim('b', 1);
+    interrupt_now(spawn_b, &b->task);
+    pass();
+    assert_string_equal(trail, "ab");
+}
+
+static void spawn_twice(void)
+{
+    begin();
+    dz_executor_spawn(&executor, &spawn('a', 2)->task);
+}
+
+static void spawning_a_task_twice_panics(void **state)
+{
+    struct last_words words = last_words_of(spawn_twice);
+
+    (void)state;
+    assert_says(words, "a task is spawned twice");
+    assert_says(words, "noters");
+}
+
+static void spawn_unclaimed(void)
+{
+    begin();
+    dz_executor_spawn(&executor, &noters_slots[0].noter.task);
+}
+
+static void spawning_a_slot_that_was_not_claimed_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(spawn_unclaimed), "was not claimed");
+}
+
+static void release_spawned(void)
+{
+    begin();
+    dz_task_release(&spawn('a', 2)->task);
+}
+
+static void releasing_a_spawned_task_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(release_spawned), "a spawned task is released");
+}
+
+struct nester {
+    struct dz_task task;
+};
+
+static enum dz_poll nester_poll(struct nester *self)
+{
+    (void)self;
+    dz_executor_poll(&executor);
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(nesters, struct nester, nester_poll, 1)
+
+static void nest(void)
+{
+    struct nester *nester;
+
+    begin();
+    (void)nesters_claim(&nester);
+    dz_executor_spawn(&executor, &nester->task);
+    pass();
+}
+
+/* E13: a nested poll. */
+static void an_executor_that_is_run_within_itself_panics(void **state)
+{
+    struct last_words words = last_words_of(nest);
+
+    (void)state;
+    assert_says(words, "run within itself");
+    assert_says(words, "a task of executor \"test\" in thread mode");
+}
+
+static void current_outside(void)
+{
+    (void)dz_task_current();
+}
+
+static void there_is_no_current_task_outside_tasks(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(current_outside), "no task runs here");
+}
+
+static void yield_outside(void)
+{
+    (void)dz_yield_poll();
+}
+
+static void a_yield_outside_tasks_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(yield_outside), "await outside a task");
+}
+
+static void sleep_for_ever(void)
+{
+    static const volatile bool never;
+
+    dz_core_leave(&test_core);
+    dz_executor_init(&executor, "test");
+    dz_executor_run_until(&executor, &never);
+}
+
+static void a_thread_that_nothing_can_wake_panics_instead_of_sleeping(
+    void **state)
+{
+    (void)state;
+    assert_says(last_words_of(sleep_for_ever), "asleep, and no interrupt");
+}
+
+RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
+    TEST(a_spawn_pends_once_and_the_task_runs_once),
+    TEST(a_second_spawn_does_not_pend),
+    TEST(tasks_run_in_the_order_of_their_spawns_in_every_round),
+    TEST(tasks_run_in_the_order_of_their_wake_ups),
+    TEST(three_wake_ups_before_it_runs_are_one_poll),
+    TEST(wake_ups_pend_once_until_the_queue_was_empty),
+    TEST(a_task_that_wakes_itself_loses_nobody_behind_it),
+    TEST(a_task_that_wakes_itself_is_polled_once_a_pass),
+    TEST(a_second_wake_up_of_itself_adds_no_poll),
+    TEST(a_task_that_always_yields_runs_once_a_pass),
+    TEST(what_becomes_ready_in_a_pass_is_left_to_the_next),
+    TEST(a_pass_that_leaves_nothing_behind_does_not_pend),
+    TEST(waking_a_finished_task_does_nothing),
+    TEST(a_stale_wake_up_costs_the_slots_next_task_one_poll),
+    TEST(a_slot_is_free_at_once_though_a_wake_up_is_pending),
+    TEST(it_can_be_spawned_on_another_executor_at_once),
+    TEST(a_finished_task_leaves_its_place_in_the_queue),
+    TEST(a_pool_is_busy_when_all_its_slots_are),
+    TEST(arguments_are_written_in_place),
+    TEST(a_frame_is_all_zero_when_it_is_claimed_again),
+    TEST(a_claimed_slot_can_be_given_back_unspawned),
+    TEST(a_task_has_the_name_of_its_pool_and_a_slot),
+    TEST(run_until_ends_when_a_task_says_so),
+    TEST(run_until_is_over_at_once_when_it_is_done),
+    TEST(an_interrupt_wakes_a_task),
+    TEST(an_interrupt_within_a_wake_up_loses_neither),
+    TEST(an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll),
+    TEST(an_interrupt_spawns_a_task),
+    TEST(spawning_a_task_twice_panics),
+    TEST(spawning_a_slot_that_was_not_claimed_panics),
+    TEST(releasing_a_spawned_task_panics),
+    TEST(an_executor_that_is_run_within_itself_panics),
+    TEST(there_is_no_current_task_outside_tasks),
+    TEST(a_yield_outside_tasks_panics),
+    TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping))

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/select.h"
+
+#include "executor/units.h"
+#include "sim/test.h"
+
+enum { SOURCES = 4 };
+
+/* Sources of units, each with a queue. */
+static struct dz_units sources[SOURCES];
+static struct dz_executor executor;
+
+static enum dz_poll source_poll(unsigned i)
+{
+    dz_key key = dz_port_enter();
+    bool is_ours = dz_units_take(&sources[i], 0);
+
+    dz_port_exit(key);
+    return is_ours ? DZ_READY : DZ_PENDING;
+}
+
+static void give(unsigned i)
+{
+    dz_key key = dz_port_enter();
+
+    dz_units_give(&sources[i]);
+    dz_port_exit(key);
+}
+
+/* Units that nobody waits for, so nobody is promised them. */
+static unsigned left_at(unsigned i)
+{
+    return dz_units_free(&sources[i], 0);
+}
+
+static bool somebody_waits_at(unsigned i)
+{
+    return sources[i].first != NULL;
+}
+
+/* A lock, held by a child across its wait. */
+static bool lock_is_held;
+static char drops[8]; /* in which order guards were dropped */
+
+static void note_drop(char letter)
+{
+    drops[strlen(drops)] = letter;
+}
+
+struct child {
+    struct dz_frame frame;
+    struct dz_guard outer;
+    struct dz_guard inner;
+    unsigned source;
+};
+
+static void drop_outer(struct dz_guard *guard)
+{
+    (void)guard;
+    lock_is_held = false;
+    note_drop('o');
+}
+
+static void drop_inner(struct dz_guard *guard)
+{
+    (void)guard;
+    note_drop('i');
+}
+
+static enum dz_poll child_poll(struct child *self)
+{
+    async (self) {
+        lock_is_held = true;
+        dz_guard_enter(&self->outer, drop_outer);
+        dz_guard_enter(&self->inner, drop_inner);
+        await(source_poll(self->source));
+        dz_guard_leave(&self->inner);
+        dz_guard_leave(&self->outer);
+        lock_is_held = false;
+    }
+    return DZ_READY;
+}
+
+/* Takes a lock and is done: the lock is what it returns. */
+static enum dz_poll acquire_poll(struct child *self)
+{
+    async (self) {
+        await(source_poll(self->source));
+        lock_is_held = true;
+        dz_guard_enter(&self->outer, drop_outer);
+    }
+    return DZ_READY;
+}
+
+enum shape {
+    TWO,         /* 0 or 1 */
+    THREE,       /* 0, 1 or 2 */
+    NESTED,      /* (0 or 1) or 2 */
+    NESTED_DEEP, /* ((0 or 1) or 2) or 3 */
+    CHILD,       /* a child that holds a lock and waits for 0, or 1 */
+    ACQUIRE,     /* (take a lock by 0, or 1), then 2 with it held; or 3 */
+};
+
+struct selecting {
+    struct dz_task task;
+    enum shape shape;
+    struct dz_select2 outer;
+    struct dz_select2 middle;
+    struct dz_select2 inner;
+    struct dz_select3 three;
+    struct child child;
+    struct dz_frame acquiring;
+    unsigned polls;
+    unsigned winner;
+    bool done;
+};
+
+static struct selecting *last; /* the task of the test */
+
+
+static enum dz_poll acquire_then_wait_poll(struct dz_frame *self)
+{
+    async (self) {
+        await(dz_select2(
+            &last->inner, acquire_poll(&last->child), source_poll(1)));
+        await(source_poll(2));
+        dz_guard_leave(&last->child.outer);
+        lock_is_held = false;
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll shape_poll(struct selecting *self)
+{
+    switch (self->shape) {
+    case TWO:
+        return dz_select2(&self->outer, source_poll(0), source_poll(1));
+    case THREE:
+        return dz_select3(
+            &self->three, source_poll(0), source_poll(1), source_poll(2));
+    case NESTED:
+        return dz_select2(&self->outer,
+            dz_select2(&self->inner, source_poll(0), source_poll(1)),
+            source_poll(2));
+    case NESTED_DEEP:
+        return dz_select2(&self->outer,
+            dz_select2(&self->middle,
+                dz_select2(&self->inner, source_poll(0), source_poll(1)),
+                source_poll(2)),
+            source_poll(3));
+    case CHILD:
+        return dz_select2(
+            &self->outer, child_poll(&self->child), source_poll(1));
+    case ACQUIRE:
+    default:
+        return dz_select2(&self->outer,
+            acquire_then_wait_poll(&self->acquiring), source_poll(3));
+    }
+}
+
+static enum dz_poll counted_shape_poll(struct selecting *self)
+{
+    self->polls++;
+    return shape_poll(self);
+}
+
+static enum dz_poll selecting_poll(struct selecting *self)
+{
+    async (self) {
+        await(counted_shape_poll(self));
+        self->winner = self->shape == THREE ? dz_select_winner(&self->three)
+                                            : dz_select_winner(&self->outer);
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(selectings, struct selecting, selecting_poll, 1)
+
+static void begin(enum shape shape)
+{
+    memset(sources, 0, sizeof(sources));
+    memset(selectings_slots, 0, sizeof(selectings_slots));
+    memset(drops, 0, sizeof(drops));
+    lock_is_held = false;
+    dz_executor_init(&executor, "test");
+    (void)selectings_claim(&last);
+    last->shape = shape;
+    dz_executor_spawn(&executor, &last->task);
+    dz_executor_poll(&executor);
+}
+
+static void pass(void)
+{
+    dz_executor_poll(&executor);
+}
+
+static void nobody_waits_anywhere(void)
+{
+    for (unsigned i = 0; i < SOURCES; i++)
+        assert_false(somebody_waits_at(i));
+}
+
+static void the_branch_that_is_ready_wins_and_the_others_leave(void **state)
+{
+    (void)state;
+    for (unsigned winner = 0; winner < 2; winner++) {
+        begin(TWO);
+        assert_true(somebody_waits_at(0));
+        assert_true(somebody_waits_at(1));
+        give(winner);
+        pass();
+        assert_true(last->done);
+        assert_int_equal(last->winner, winner);
+        nobody_waits_anywhere();
+    }
+}
+
+static void any_of_three_can_win(void **state)
+{
+    (void)state;
+    for (unsigned winner = 0; winner < 3; winner++) {
+        begin(THREE);
+        give(winner);
+        pass();
+        assert_true(last->done);
+        assert_int_equal(last->winner, winner);
+        nobody_waits_anywhere();
+    }
+}
+
+static void the_first_of_two_that_are_ready_wins(void **state)
+{
+    (void)state;
+    begin(TWO);
+    give(0);
+    give(1);
+    pass();
+    assert_int_equal(last->winner, 0);
+}
+
+/* W4, in a select: the loser had been granted a unit. */
+static void a_loser_passes_its_grant_on(void **state)
+{
+    (void)state;
+    begin(TWO);
+    give(1);
+    give(0);
+    pass();
+    assert_int_equal(last->winner, 0);
+    assert_int_equal(left_at(1), 1);
+    assert_int_equal(left_at(0), 0);
+}
+
+static void a_branch_that_is_ready_at_once_leaves_no_trace(void **state)
+{
+    (void)state;
+    begin(TWO);
+    give(0);
+    pass();
+    memset(selectings_slots, 0, sizeof(selectings_slots));
+    give(1);
+    (void)selectings_claim(&last);
+    last->shape = TWO;
+    dz_executor_spawn(&executor, &last->task);
+    pass();
+    assert_true(last->done);
+    assert_int_equal(last->winner, 1);
+    nobody_waits_anywhere();
+}
+
+static void one_wake_up_is_one_poll(void **state)
+{
+    (void)state;
+    begin(NESTED_DEEP);
+    pass();
+    pass();
+    give(2);
+    pass();
+    assert_int_equal(last->polls, 2);
+}
+
+/* Decision 1: a losing branch may itself contain a select. */
+static void a_losing_select_cancels_its_branches(void **state)
+{
+    (void)state;
+    begin(NESTED);
+    give(2);
+    pass();
+    assert_true(last->done);
+    assert_int_equal(last->winner, 1);
+    nobody_waits_anywhere();
+}
+
+static void selects_nest_as_deep_as_one_likes(void **state)
+{
+    static const unsigned winners[SOURCES] = {0, 0, 0, 1};
+
+    (void)state;
+    for (unsigned i = 0; i < SOURCES; i++) {
+        begin(NESTED_DEEP);
+        give(i);
+        pass();
+        assert_true(last->done);
+        assert_int_equal(last->winner, winners[i]);
+        nobody_waits_anywhere();
+    }
+}
+
+static void a_losing_select_passes_the_grants_of_its_branches_on(void **state)
+{
+    (void)state;
+    begin(NESTED_DEEP);
+    /* All four are granted before the task runs; the innermost first wins. */
+    for (unsigned i = SOURCES; i-- > 0;)
+        give(i);
+    pass();
+    assert_int_equal(left_at(0), 0);
+    for (unsigned i = 1; i < SOURCES; i++)
+        assert_int_equal(left_at(i), 1);
+}
+
+/* Decision 1: a child that holds a lock gives it back, newest guard first. */
+static void a_losing_child_gives_back_what_it_holds(void **state)
+{
+    (void)state;
+    begin(CHILD);
+    assert_true(lock_is_held);
+    give(1);
+    pass();
+    assert_int_equal(last->winner, 1);
+    assert_false(lock_is_held);
+    assert_string_equal(drops, "io");
+    nobody_waits_anywhere();
+}
+
+static void a_winning_child_gives_it_back_itself(void **state)
+{
+    (void)state;
+    begin(CHILD);
+    give(0);
+    pass();
+    assert_int_equal(last->winner, 0);
+    assert_false(lock_is_held);
+    assert_string_equal(drops, "");
+}
+
+/* What the winner holds goes to the branch around it, and is given back when
+ * that one loses. */
+static void what_the_winner_holds_is_its_parents(void **state)
+{
+    (void)state;
+    begin(ACQUIRE);
+    give(0);
+    pass();
+    assert_true(lock_is_held);
+    give(3);
+    pass();
+    assert_true(last->done);
+    assert_int_equal(last->winner, 1);
+    assert_false(lock_is_held);
+    assert_string_equal(drops, "o");
+    nobody_waits_anywhere();
+}
+
+static void what_was_handed_over_can_be_left(void **state)
+{
+    (void)state;
+    begin(ACQUIRE);
+    give(0);
+    pass();
+    give(2);
+    pass();
+    assert_true(last->done);
+    assert_int_equal(last->winner, 0);
+    assert_string_equal(drops, "");
+}
+
+struct rooted {
+    struct dz_task task;
+    struct child child;
+};
+
+static enum dz_poll rooted_poll(struct rooted *self)
+{
+    async (self) {
+        await(child_poll(&self->child));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(rooteds, struct rooted, rooted_poll, 1)
+
+static void guards_outside_selects_cost_nothing_and_do_nothing(void **state)
+{
+    struct rooted *rooted;
+
+    (void)state;
+    begin(TWO);
+    (void)rooteds_claim(&rooted);
+    rooted->child.source = 2;
+    dz_executor_spawn(&executor, &rooted->task);
+    pass();
+    assert_true(lock_is_held);
+    give(2);
+    pass();
+    assert_false(lock_is_held);
+    assert_string_equal(drops, "");
+}
+
+/* The task ends in the middle of a select that it polled once by hand. */
+struct leaver {
+    struct dz_task task;
+    struct dz_select2 select;
+};
+
+static enum dz_poll leaver_poll(struct leaver *self)
+{
+    (void)dz_select2(&self->select, source_poll(0), source_poll(1));
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(leavers, struct leaver, leaver_poll, 1)
+
+static void a_task_that_ends_in_a_select_leaves_all_queues(void **state)
+{
+    struct leaver *leaver;
+
+    (void)state;
+    begin(TWO);
+    give(0);
+    pass();
+    (void)leavers_claim(&leaver);
+    dz_executor_spawn(&executor, &leaver->task);
+    pass();
+    nobody_waits_anywhere();
+}
+
+static void guard_outside(void)
+{
+    static struct dz_guard guard;
+
+    dz_guard_enter(&guard, drop_outer);
+}
+
+static void a_guard_outside_tasks_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(guard_outside), "no task runs here");
+}
+
+RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
+    TEST(any_of_three_can_win),
+    TEST(the_first_of_two_that_are_ready_wins),
+    TEST(a_loser_passes_its_grant_on),
+    TEST(a_branch_that_is_ready_at_once_leaves_no_trace),
+    TEST(one_wake_up_is_one_poll),
+    TEST(a_losing_select_cancels_its_branches),
+    TEST(selects_nest_as_deep_as_one_likes),
+    TEST(a_losing_select_passes_the_grants_of_its_branches_on),
+    TEST(a_losing_child_gives_back_what_it_holds),
+    TEST(a_winning_child_gives_it_back_itself),
+    TEST(what_the_winner_holds_is_its_parents),
+    TEST(what_was_handed_over_can_be_left),
+    TEST(guards_outside_selects_cost_nothing_and_do_nothing),
+    TEST(a_task_that_ends_in_a_select_leaves_all_queues),
+    TEST(a_guard_outside_tasks_panics))

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SIM_TEST_H
+#define SIM_TEST_H
+
+/*
+ * test -- cmocka, and what our tests share
+ *
+ * A test file includes this and nothing else of cmocka, names its tests as
+ * sentences, and ends in RUN_TESTS. The thread that runs the tests is a core
+ * (sim/core.h) without signals: interrupts come where a test lets them.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "executor/executor.h"
+#include "sim/core.h"
+
+static struct dz_core test_core;
+
+/* cmocka's prototype of a fixture. */
+static inline int test_become_core(void **state)
+{
+    (void)state;
+    dz_core_enter(&test_core);
+    return 0;
+}
+
+static inline int test_become_thread(void **state)
+{
+    (void)state;
+    dz_core_leave(&test_core);
+    return 0;
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(                                           \
+        name, test_become_core, test_become_thread)
+
+#define RUN_TESTS(...)                                                         \
+    int main(void)                                                             \
+    {                                                                          \
+        static const struct CMUnitTest tests[] = {__VA_ARGS__};                \
+                                                                               \
+        return cmocka_run_group_tests(tests, NULL, NULL);                      \
+    }
+
+/* Runs a handler as an interrupt, here and now, if nothing masks it. */
+static inline void interrupt_now(void (*handler)(void *argument), void *argument)
+{
+    dz_core_bind(&test_core, 3, handler, argument);
+    dz_core_pend(&test_core, 3);
+}
+
+/* Runs a handler as an interrupt when interrupts are next switched on: inside
+ * the operation that is called next, at the end of its critical section. */
+static inline void interrupt_at_next_unmask(
+    void (*handler)(void *argument), void *argument)
+{
+    dz_core_bind(&test_core, 3, handler, argument);
+    dz_nvic_pend(&test_core.nvic, 3);
+    dz_port_core.deferred = 1;
+}
+
+/* What a program says before it panics. */
+struct last_words {
+    char text[2048];
+};
+
+static inline void read_all(int from, struct last_words *words)
+{
+    size_t len = 0;
+    ssize_t got;
+
+    while ((got = read(from, words->text + len,
+                sizeof(words->text) - 1 - len)) > 0)
+        len += (size_t)got;
+    words->text[len] = '\0';
+}
+
+/* Runs `misuse` in a process of its own and returns what it wrote to standard
+ * error. Fails unless that process ended in a panic. */
+static inline struct last_words last_words_of(void (*misuse)(void))
+{
+    struct last_words words;
+    int ends[2];
+    int status;
+    pid_t child;
+
+    fflush(NULL);
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        misuse();
+        _exit(0);
+    }
+    close(ends[1]);
+    read_all(ends[0], &words);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != DZ_EXIT_PANIC)
+        fail_msg("no panic, status %d: %s", status, words.text);
+    return words;
+}
+
+#define assert_says(words, part)                                               \
+    do {                                                                       \
+        if (strstr((words).text, part) == NULL)                                \
+            fail_msg("\"%s\" is not in \"%s\"", part, (words).text);           \
+    } while (0)
+
+/* It names a line of this file. */
+#define assert_says_place(words, line)                                         \
+    do {                                                                       \
+        char place[128];                                                       \
+                                                                               \
+        snprintf(place, sizeof(place), "%s:%d: ", __FILE__, line);             \
+        assert_says(words, place);                                             \
+    } while (0)
+
+#endif
