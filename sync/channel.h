@@ -258,7 +258,7 @@ void dz_channel_clear(
     DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, DZ_SINGLE_SLOT)
 
 #define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy)             \
-    _Static_assert((count) >= 1 && (count) <= DZ_UNITS_MAX,                    \
+    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,               \
         "a channel's capacity is from 1 to DZ_UNITS_MAX");                     \
     struct NAME {                                                              \
         struct dz_channel channel;                                             \
