@@ -76,7 +76,8 @@ extern "C" int bench_main(int argc, char **argv, struct bench_suite suite)
     // Flags that the caller may override. Repetitions are interleaved at
     // random, so that a disturbance hits all benchmarks alike and ratios hold.
     std::vector<std::string> defaults = {
-        "--benchmark_enable_random_interleaving=true",
+        std::string("--benchmark_enable_random_interleaving=") +
+            (suite.repetitions ? "true" : "false"),
         "--benchmark_min_time=0.000001",
         std::string("--benchmark_repetitions=") +
             (suite.repetitions ? suite.repetitions : "1"),

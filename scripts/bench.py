@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""bench -- run the benchmarks that are built, print and plot what they say.
+
+Called by scripts/bench, which installs and builds.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import figures
+import results
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join("build", "release", "bench")
+PROGRAMS = {"bench.json": "doze_bench", "count.json": "doze_count"}
+
+
+class Stop(Exception):
+    """Ends with a line on standard error and an exit code."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--filter", default="")
+    options = parser.parse_args(arguments)
+    try:
+        re.compile(options.filter)
+    except re.error as error:
+        raise Stop(2, f"--filter {options.filter!r}: {error}") from error
+    return options
+
+
+def commit():
+    """The commit that is checked out, with a + if it was changed."""
+    git = ["git", "-C", ROOT]
+    try:
+        head = subprocess.run(git + ["rev-parse", "--short=12", "HEAD"],
+                              capture_output=True, text=True, check=True)
+        dirty = subprocess.run(git + ["status", "--porcelain", "-uno"],
+                               capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def cpu():
+    """The processor's own name for itself."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return "unknown"
+
+
+def wait_with_progress(process, title):
+    """Waits for a process; a terminal sees the seconds pass."""
+    begin = time.monotonic()
+    show = sys.stderr.isatty()
+    print(title, end="" if show else "\n", file=sys.stderr, flush=True)
+    while True:
+        try:
+            output, errors = process.communicate(timeout=1)
+            break
+        except subprocess.TimeoutExpired:
+            if show:
+                print(f"\r{title} {time.monotonic() - begin:.0f} s", end="",
+                      file=sys.stderr, flush=True)
+    if show:
+        print(file=sys.stderr)
+    return output, errors
+
+
+def measure(name, options, folder):
+    """Runs one program; False if the filter leaves nothing of it."""
+    program = PROGRAMS[name]
+    path = os.path.join(folder, name)
+    command = [os.path.join(FOLDER, program), f"--benchmark_out={path}",
+               "--benchmark_out_format=json"]
+    if options.quick:
+        command.append("--quick")
+    if options.filter:
+        command.append(f"--benchmark_filter={options.filter}")
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        output, errors = wait_with_progress(process, f"running {program}")
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    if "Failed to match any benchmarks" in output + errors:
+        return False
+    if process.returncode != 0:
+        raise Stop(1, f"{program} ended with {process.returncode}: "
+                      f"{errors.strip()}")
+    complete(path)
+    return True
+
+
+def complete(path):
+    """Says where and of what it was measured; leaves out the host's name."""
+    document = results.load(path)
+    context = document["context"]
+    context.pop("host_name", None)
+    context["commit"] = commit()
+    context["cpu"] = cpu()
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+
+
+def events(counts):
+    return "  ".join(f"{name} {value:g}" for name, value in counts.items())
+
+
+def print_pingpong(document, counted):
+    """The table of the first seed's section 12, with the ratio to the floor
+    and the events of one round trip."""
+    times = results.times(document)
+    floor = statistics.median(times.get(results.FLOOR, [0]))
+    for name in figures.order(times):
+        values = times[name]
+        if not name.startswith("pingpong/"):
+            continue
+        short = name.removeprefix("pingpong/")
+        rounds = results.runs(document)[name][0]["iterations"]
+        median = statistics.median(values)
+        line = (f"{short:25}{rounds} round trips x {len(values)}: "
+                f"min {min(values):.1f} ns  median {median:.1f} ns  "
+                f"max {max(values):.1f} ns per round trip")
+        if floor:
+            line += f"  {median / floor:5.2f} x floor"
+        count = counted.get(f"pingpong/{short.removesuffix('_checked')}/queue")
+        if count and short != "floor":
+            line += "  " + events(count)
+        print(line)
+
+
+def print_others(document):
+    times = results.times(document)
+    for name in figures.order(times):
+        if name.startswith("pingpong/"):
+            continue
+        values = times[name]
+        if name == "isr_to_task":
+            entries = results.runs(document)[name]
+            parts = []
+            for key in figures.PERCENTILES:
+                value = statistics.median(entry[key] for entry in entries)
+                parts.append(f"{key.removesuffix('_ns')} {value / 1e3:.1f} us")
+            print(f"{name:25}{'  '.join(parts)}  (median of "
+                  f"{len(entries)} x {entries[0]['iterations']} interrupts)")
+        else:
+            print(f"{name:25}min {min(values):.2f} ns  median "
+                  f"{statistics.median(values):.2f} ns  max "
+                  f"{max(values):.2f} ns")
+
+
+def print_counts(counted):
+    for name in figures.order(counted):
+        unit = "idle round" if name.startswith("waiters/") else "round trip"
+        print(f"{name:40}{events(counted[name])}  per {unit}")
+
+
+def print_tables(folder, measured):
+    document = {"benchmarks": []}
+    counted = {}
+    if "bench.json" in measured:
+        document = results.load(os.path.join(folder, "bench.json"))
+    if "count.json" in measured:
+        counted = results.counts(
+            results.load(os.path.join(folder, "count.json")))
+    print_pingpong(document, counted)
+    print_others(document)
+    print_counts(counted)
+
+
+def publish(folder, out):
+    """Moves the files that are complete to where they are wanted."""
+    for name in sorted(os.listdir(folder)):
+        os.replace(os.path.join(folder, name), os.path.join(out, name))
+
+
+def writable(out):
+    """A scratch folder beside what is to be written, in the same file system."""
+    try:
+        os.makedirs(out, exist_ok=True)
+        return tempfile.mkdtemp(prefix=".measuring-", dir=out)
+    except OSError as error:
+        raise Stop(2, f"cannot write to {out}: {error.strerror}") from error
+
+
+def run(options):
+    out = os.path.abspath(options.out)
+    folder = writable(out)
+    try:
+        measured = [name for name in PROGRAMS
+                    if measure(name, options, folder)]
+        if not measured:
+            raise Stop(2, f"no benchmark matches --filter {options.filter!r}")
+        print_tables(folder, measured)
+        figures.draw(folder)
+        publish(folder, out)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"written to {os.path.relpath(out)}", file=sys.stderr)
+
+
+def main(arguments):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        run(parse(arguments))
+    except Stop as stop:
+        print(f"bench: {stop}", file=sys.stderr)
+        return stop.code
+    except KeyboardInterrupt:
+        print("\nbench: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

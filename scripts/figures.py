@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""figures -- draw the figures of a result, as SVG and PNG.
+
+    python3 scripts/figures.py results/latest
+
+draws them anew from its bench.json and count.json.
+"""
+
+import os
+import statistics
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402  (the back end is chosen first)
+
+import results  # noqa: E402
+
+# The order and the names of things, the same everywhere.
+ORDER = (
+    "pingpong/floor",
+    "pingpong/noop",
+    "pingpong/thread_mode",
+    "pingpong/critical_section",
+    "pingpong/noop_checked",
+    "pingpong/thread_mode_checked",
+    "pingpong/critical_section_checked",
+    "lock/noop",
+    "lock/thread_mode",
+    "lock/critical_section",
+    "lock/pthread_sigmask",
+    "spawn",
+    "isr_to_task",
+)
+PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "max_ns")
+
+# Okabe and Ito (2008): told apart by colour-blind readers, too.
+GREY, BLUE, ORANGE, GREEN = "#999999", "#0072B2", "#E69F00", "#009E73"
+
+
+def order(names):
+    """Known names in their order, then the others as they come."""
+    known = [name for name in ORDER if name in names]
+    return known + [name for name in names if name not in ORDER]
+
+
+def save(figure, folder, name):
+    for kind in ("svg", "png"):
+        figure.savefig(os.path.join(folder, f"{name}.{kind}"), dpi=150,
+                       metadata={"Date": None} if kind == "svg" else None)
+    pyplot.close(figure)
+
+
+def source(document):
+    """What was measured on what, for the foot of a figure."""
+    context = document.get("context", {})
+    return (f"{context.get('compiler', '?')} {context.get('flags', '')}, "
+            f"{context.get('cpu', '?')}, commit {context.get('commit', '?')}")
+
+
+def foot(figure, document):
+    figure.text(0.01, 0.01, source(document), fontsize=7, color="#555555")
+    figure.tight_layout(rect=(0, 0.04, 1, 1))
+
+
+def colour_of(name):
+    if name == results.FLOOR:
+        return GREY
+    return ORANGE if name.endswith("_checked") else BLUE
+
+
+def draw_pingpong(document, folder):
+    times = results.times(document)
+    names = [name for name in order(times) if name.startswith("pingpong/")]
+    if not names:
+        return
+    floor = statistics.median(times.get(results.FLOOR, [0]))
+    figure, axes = pyplot.subplots(figsize=(8, 0.55 * len(names) + 1.6))
+    widest = max(max(times[name]) for name in names)
+    for row, name in enumerate(names):
+        values = times[name]
+        median = statistics.median(values)
+        axes.barh(row, median, color=colour_of(name), height=0.6)
+        axes.errorbar(median, row, xerr=[[median - min(values)],
+                                         [max(values) - median]],
+                      color="black", capsize=4, linewidth=1)
+        label = f"{median:.1f} ns"
+        if floor and name != results.FLOOR:
+            label += f" = {median / floor:.1f} x floor"
+        axes.text(max(values) + widest * 0.015, row, label, va="center",
+                  fontsize=9)
+    axes.set_yticks(range(len(names)),
+                    [name.removeprefix("pingpong/") for name in names])
+    axes.invert_yaxis()
+    axes.set_xlim(0, widest * 1.35)
+    axes.set_xlabel("ns per round trip (bar: median, whisker: min to max)")
+    axes.set_title("Ping-pong of two tasks over two channels, by raw mutex")
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "pingpong")
+
+
+def waiters_of(counted, policy):
+    """([waiters], [polls in 1000 idle rounds]) under a policy."""
+    prefix = f"waiters/{policy}/"
+    found = sorted((int(name.removeprefix(prefix)), count["polls"] * 1000)
+                   for name, count in counted.items()
+                   if name.startswith(prefix))
+    return [row[0] for row in found], [row[1] for row in found]
+
+
+def draw_waiters(document, folder):
+    counted = results.counts(document)
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    drawn = False
+    for policy, title, colour, marker in (
+            ("single_slot", "single waker slot, as Embassy", ORANGE, "s"),
+            ("queue", "queue with grants", BLUE, "o")):
+        waiters, polls = waiters_of(counted, policy)
+        if not waiters:
+            continue
+        drawn = True
+        axes.plot(waiters, polls, color=colour, marker=marker, label=title)
+        for x, y in zip(waiters, polls):
+            axes.annotate(f"{y:.0f}", (x, y), textcoords="offset points",
+                          xytext=(0, 7), ha="center", fontsize=9)
+    if not drawn:
+        pyplot.close(figure)
+        return
+    axes.set_xticks([1, 2, 4, 8])
+    axes.set_xlabel("tasks that wait on one channel")
+    axes.set_ylabel("polls in 1000 idle rounds")
+    axes.margins(y=0.15)
+    axes.set_ylim(bottom=0)
+    axes.set_title("What waiting costs while nothing happens")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "waiters")
+
+
+def draw_isr_to_task(document, folder):
+    entries = results.runs(document).get("isr_to_task")
+    if not entries:
+        return
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    for column, key in enumerate(PERCENTILES):
+        values = [entry[key] / 1e3 for entry in entries]
+        median = statistics.median(values)
+        axes.errorbar(column, median,
+                      yerr=[[median - min(values)], [max(values) - median]],
+                      color=GREEN, ecolor="black", marker="o", markersize=9,
+                      capsize=4, linewidth=1)
+        axes.annotate(f"{median:.1f} us", (column, max(values)),
+                      textcoords="offset points", xytext=(0, 6),
+                      ha="center", fontsize=9)
+    axes.set_yscale("log")
+    axes.margins(x=0.15, y=0.2)
+    axes.set_xticks(range(len(PERCENTILES)),
+                    [key.removesuffix("_ns") for key in PERCENTILES])
+    axes.set_xlabel("percentile of the interrupts of one repetition")
+    axes.set_ylabel("us, logarithmic")
+    axes.set_title(
+        "From the raise on the loop thread to the task\n"
+        f"({len(entries)} x {entries[0]['iterations']} interrupts; "
+        "dot: median, whisker: min to max of the repetitions)", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "isr_to_task")
+
+
+def draw(folder):
+    """Draws all that the files in a folder have figures for."""
+    matplotlib.rcParams["svg.hashsalt"] = "doze"
+    for name, figures in (("bench.json", (draw_pingpong, draw_isr_to_task)),
+                          ("count.json", (draw_waiters,))):
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            continue
+        document = results.load(path)
+        for figure in figures:
+            figure(document, folder)
+
+
+def main(arguments):
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print("usage: figures.py DIR    draws anew what DIR's bench.json and "
+              "count.json have figures for", file=sys.stderr)
+        return 0 if arguments in (["--help"], ["-h"]) else 2
+    if not os.path.isdir(arguments[0]):
+        print(f"figures: there is no folder {arguments[0]}", file=sys.stderr)
+        return 2
+    try:
+        draw(arguments[0])
+    except (results.Unreadable, OSError) as error:
+        print(f"figures: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

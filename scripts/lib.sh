@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+#
+# lib.sh -- what scripts/bench and scripts/test share: find what they need,
+# install what is missing, build
+#
+# Sourced by bash; sets root.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+program=$(basename "$0")
+may_install=yes
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# One clear line, and exit code 2: nothing has been changed.
+die() {
+    say "$program: $*"
+    exit 2
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+has_header() {
+    have cc && printf '#include <%s>\n' "$1" |
+        cc -I"$root/build/deps/include" -fsyntax-only -x c - 2>/dev/null
+}
+
+has_python_module() {
+    python_with "$1" >/dev/null
+}
+
+# The first Python that has all of the modules. The system's package manager
+# serves /usr/bin/python3, which may not be the first on the PATH.
+python_with() {
+    local python module
+
+    for python in python3 /usr/bin/python3; do
+        have "$python" || continue
+        for module in "$@"; do
+            "$python" -c "import $module" 2>/dev/null || continue 2
+        done
+        echo "$python"
+        return
+    done
+    return 1
+}
+
+# What a thing is called by each package manager, in the order of `managers`.
+# A dash: it is part of something else there, or not to be had.
+managers=(apt-get dnf pacman apk brew)
+package_names() {
+    case $1 in
+    gcc) echo 'gcc gcc gcc gcc -' ;;
+    g++) echo 'g++ gcc-c++ gcc g++ -' ;;
+    clang) echo 'clang clang clang clang llvm' ;;
+    libc) echo 'libc6-dev glibc-devel glibc musl-dev -' ;;
+    cmake) echo 'cmake cmake cmake cmake cmake' ;;
+    ninja) echo 'ninja-build ninja-build ninja samurai ninja' ;;
+    pkg-config) echo 'pkg-config pkgconf pkgconf pkgconf pkgconf' ;;
+    libuv) echo 'libuv1-dev libuv-devel libuv libuv-dev libuv' ;;
+    benchmark) echo 'libbenchmark-dev google-benchmark-devel benchmark benchmark-dev google-benchmark' ;;
+    cmocka) echo 'libcmocka-dev libcmocka-devel cmocka cmocka-dev cmocka' ;;
+    hdr) echo '- HdrHistogram_c-devel - - hdrhistogram_c' ;;
+    npm) echo 'npm npm npm npm node' ;;
+    python) echo 'python3 python3 python python3 python3' ;;
+    matplotlib) echo 'python3-matplotlib python3-matplotlib python-matplotlib py3-matplotlib python-matplotlib' ;;
+    pytest) echo 'python3-pytest python3-pytest python-pytest py3-pytest pytest' ;;
+    esac
+}
+
+# The index of the package manager of this machine.
+manager_index() {
+    local i
+
+    for i in "${!managers[@]}"; do
+        if have "${managers[i]}"; then
+            echo "$i"
+            return
+        fi
+    done
+    return 1
+}
+
+package_of() {
+    local names
+
+    read -r -a names <<<"$(package_names "$1")"
+    [ "${names[$manager]}" = - ] || echo "${names[$manager]}"
+}
+
+install_command() {
+    case ${managers[$manager]} in
+    apt-get) echo "apt-get install -y --no-install-recommends $*" ;;
+    dnf) echo "dnf install -y $*" ;;
+    pacman) echo "pacman -S --noconfirm --needed $*" ;;
+    apk) echo "apk add $*" ;;
+    brew) echo "brew install $*" ;;
+    esac
+}
+
+# As whom to install: root may, sudo may without a password, brew needs none.
+privilege() {
+    if [ "$(id -u)" = 0 ] || [ "${managers[$manager]}" = brew ]; then
+        echo ''
+    elif have sudo && sudo -n true 2>/dev/null; then
+        echo 'sudo'
+    else
+        return 1
+    fi
+}
+
+# install PACKAGE...
+install_packages() {
+    local command as
+
+    command=$(install_command "$@")
+    if ! as=$(privilege) || [ $may_install = no ]; then
+        die "please run this, then again $program: sudo $command"
+    fi
+    say "+ $as $command"
+    if [ "${managers[$manager]}" = apt-get ]; then
+        $as apt-get update -qq >&2 || say "no fresh package lists; going on"
+        as="$as env DEBIAN_FRONTEND=noninteractive"
+    fi
+    $as $command >"$root/build/install.log" 2>&1 ||
+        die "that failed; its output is in build/install.log"
+}
+
+# need NAME 'what for' COMMAND...   COMMAND succeeds if it is there.
+missing=()
+need() {
+    local name=$1 purpose=$2
+
+    shift 2
+    "$@" && return
+    say "missing: $name, $purpose"
+    missing+=("$name")
+}
+
+install_missing() {
+    local name package packages=()
+
+    [ ${#missing[@]} -gt 0 ] || return 0
+    manager=$(manager_index) ||
+        die "no known package manager; please install: ${missing[*]}"
+    for name in "${missing[@]}"; do
+        package=$(package_of "$name")
+        [ -z "$package" ] || packages+=("$package")
+    done
+    missing=()
+    [ ${#packages[@]} -eq 0 ] || install_packages "${packages[@]}"
+}
+
+# HdrHistogram_c is not packaged everywhere. Where it is not, its source is
+# taken from the npm package that ships it whole, at a version and with a
+# checksum that are written down here, and built into build/deps.
+hdr_package=native-hdr-histogram@1.0.0
+hdr_sha256=eb6feca66739e670eac90d41fbbe69a6eb084491f3e7cf8556d31ac651c1d600
+hdr_source=package/HdrHistogram_c/src
+
+build_hdr() {
+    local deps=$root/build/deps tarball
+
+    say "missing: HdrHistogram_c, for latency percentiles;" \
+        "building it from the npm package $hdr_package"
+    mkdir -p "$deps/include/hdr" "$deps/lib"
+    (
+        cd "$deps"
+        tarball=$(npm pack --silent "$hdr_package" | tail -n 1)
+        echo "$hdr_sha256  $tarball" | sha256sum -c --quiet -
+        tar xzf "$tarball"
+        cc -O2 -c $hdr_source/hdr_histogram.c -o hdr_histogram.o
+        ar rcs lib/libhdr_histogram.a hdr_histogram.o
+        cp $hdr_source/hdr_histogram.h include/hdr/
+        rm -rf package hdr_histogram.o "$tarball"
+    ) >"$root/build/install.log" 2>&1 ||
+        die "HdrHistogram_c could not be built; see build/install.log"
+}
+
+# Everything that building needs, with a reason for each.
+need_build_tools() {
+    need gcc 'the compiler' have gcc
+    need g++ 'for the one C++ file, which talks to Google Benchmark' have g++
+    need libc 'the headers of the C library' has_header stdio.h
+    need cmake 'configures the build' have cmake
+    need ninja 'runs the build' have ninja
+    need pkg-config 'finds libraries' have pkg-config
+    need libuv 'the loop on which simulated peripherals live' has_header uv.h
+    need benchmark 'Google Benchmark' has_library benchmark
+    need cmocka 'the test framework' has_library cmocka
+    need hdr 'latency percentiles' has_header hdr/hdr_histogram.h
+}
+
+has_library() {
+    have pkg-config && pkg-config --exists "$1"
+}
+
+install_build_tools() {
+    install_missing
+    has_header hdr/hdr_histogram.h && return
+    need npm 'brings the source of HdrHistogram_c' have npm
+    install_missing
+    build_hdr
+}
+
+# build PRESET: configures once, then builds what has changed.
+build() {
+    local folder=$root/build/$1
+
+    say "building: $1"
+    (
+        cd "$root"
+        [ -f "$folder/build.ninja" ] || cmake --preset "$1"
+        cmake --build --preset "$1"
+    ) >"$root/build/$1.log" 2>&1 || {
+        tail -n 30 "$root/build/$1.log" >&2
+        die "the build of $1 failed; all its output is in build/$1.log"
+    }
+}
+
+mkdir -p "$root/build"

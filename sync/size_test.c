@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * size_test -- what things cost in RAM on a 32-bit machine
+ *
+ * Compiled for a Cortex-M4 by the test sync/size, with checks off, as a target
+ * ships it; never run. The limits are the project's promises, not what the
+ * structs happen to take.
+ */
+
+#include "executor/select.h"
+#include "sync/blocking_mutex.h"
+#include "sync/channel.h"
+#include "sync/signal.h"
+
+#define AT_MOST(type, bytes)                                                   \
+    _Static_assert(sizeof(type) <= (bytes), #type " is too large")
+
+_Static_assert(sizeof(void *) == 4, "for a 32-bit machine");
+
+DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
+DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
+DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
+
+struct empty {
+    struct dz_task task;
+};
+
+AT_MOST(struct empty, 32); /* with its waiter; Embassy: 24, 48 with timers */
+AT_MOST(struct word_channel, 36); /* Embassy: 48 */
+AT_MOST(struct word_signal, 12);
+AT_MOST(struct word_mutex, 4);
+AT_MOST(struct dz_waiter, 16);
+AT_MOST(struct dz_select2, 52);
+AT_MOST(struct dz_waker, 4);
