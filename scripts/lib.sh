@@ -208,18 +208,20 @@ install_build_tools() {
     build_hdr
 }
 
-# build PRESET: configures once, then builds what has changed.
+# build PRESET [TARGET...]: configures once, then builds what has changed.
 build() {
-    local folder=$root/build/$1
+    local preset=$1 targets=()
 
-    say "building: $1"
+    shift
+    [ $# -eq 0 ] || targets=(--target "$@")
+    say "building: $preset"
     (
         cd "$root"
-        [ -f "$folder/build.ninja" ] || cmake --preset "$1"
-        cmake --build --preset "$1"
-    ) >"$root/build/$1.log" 2>&1 || {
-        tail -n 30 "$root/build/$1.log" >&2
-        die "the build of $1 failed; all its output is in build/$1.log"
+        [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"
+        cmake --build --preset "$preset" ${targets[@]+"${targets[@]}"}
+    ) >"$root/build/$preset.log" 2>&1 || {
+        tail -n 30 "$root/build/$preset.log" >&2
+        die "that failed; all its output is in build/$preset.log"
     }
 }
 

@@ -3,8 +3,8 @@
 /*
  * size_test -- what things cost in RAM on a 32-bit machine
  *
- * Compiled for a Cortex-M4 by the test sync/size, with checks off, as a target
- * ships it; never run. The limits are the project's promises, not what the
+ * Compiled for a 32-bit machine by the test sync/size, with checks off, as a
+ * target ships it; never run. The limits are the project's promises, not what the
  * structs happen to take.
  */
 
