@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: MIT
 #
 # lib.sh -- what scripts/bench and scripts/test share: find what they need,
@@ -127,6 +128,8 @@ install_packages() {
         $as apt-get update -qq >&2 || say "no fresh package lists; going on"
         as="$as env DEBIAN_FRONTEND=noninteractive"
     fi
+    # Words: the command and its packages.
+    # shellcheck disable=SC2086
     $as $command >"$root/build/install.log" 2>&1 ||
         die "that failed; its output is in build/install.log"
 }
@@ -159,26 +162,30 @@ install_missing() {
 # HdrHistogram_c is not packaged everywhere. Where it is not, its source is
 # taken from the npm package that ships it whole, at a version and with a
 # checksum that are written down here, and built into build/deps.
-hdr_package=native-hdr-histogram@1.0.0
+hdr_package=native-hdr-histogram
+hdr_version=1.0.0
 hdr_sha256=eb6feca66739e670eac90d41fbbe69a6eb084491f3e7cf8556d31ac651c1d600
 hdr_source=package/HdrHistogram_c/src
 
-build_hdr() {
-    local deps=$root/build/deps tarball
+# In build/deps. Each step needs the one before it.
+build_hdr_here() {
+    local tarball=$hdr_package-$hdr_version.tgz
 
+    mkdir -p include/hdr lib &&
+        npm pack "$hdr_package@$hdr_version" &&
+        echo "$hdr_sha256  $tarball" | sha256sum -c - &&
+        tar xzf "$tarball" &&
+        cc -O2 -c $hdr_source/hdr_histogram.c -o hdr_histogram.o &&
+        ar rcs lib/libhdr_histogram.a hdr_histogram.o &&
+        cp $hdr_source/hdr_histogram.h include/hdr/ &&
+        rm -rf package hdr_histogram.o "$tarball"
+}
+
+build_hdr() {
     say "missing: HdrHistogram_c, for latency percentiles;" \
         "building it from the npm package $hdr_package"
-    mkdir -p "$deps/include/hdr" "$deps/lib"
-    (
-        cd "$deps"
-        tarball=$(npm pack --silent "$hdr_package" | tail -n 1)
-        echo "$hdr_sha256  $tarball" | sha256sum -c --quiet -
-        tar xzf "$tarball"
-        cc -O2 -c $hdr_source/hdr_histogram.c -o hdr_histogram.o
-        ar rcs lib/libhdr_histogram.a hdr_histogram.o
-        cp $hdr_source/hdr_histogram.h include/hdr/
-        rm -rf package hdr_histogram.o "$tarball"
-    ) >"$root/build/install.log" 2>&1 ||
+    mkdir -p "$root/build/deps"
+    (cd "$root/build/deps" && build_hdr_here) >"$root/build/install.log" 2>&1 ||
         die "HdrHistogram_c could not be built; see build/install.log"
 }
 
@@ -216,9 +223,9 @@ build() {
     [ $# -eq 0 ] || targets=(--target "$@")
     say "building: $preset"
     (
-        cd "$root"
-        [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"
-        cmake --build --preset "$preset" ${targets[@]+"${targets[@]}"}
+        cd "$root" &&
+            { [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"; } &&
+            cmake --build --preset "$preset" ${targets[@]+"${targets[@]}"}
     ) >"$root/build/$preset.log" 2>&1 || {
         tail -n 30 "$root/build/$preset.log" >&2
         die "that failed; all its output is in build/$preset.log"
