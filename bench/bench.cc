@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 double minimum(const std::vector<double> &values)
 {
@@ -25,8 +26,8 @@ double maximum(const std::vector<double> &values)
 // One batch is one repetition. The batch is longer than what Google Benchmark
 // asks for at first, and the least time that it wants (see bench_main) is over
 // before the batch is: so there is exactly one.
-void run_bench(benchmark::State &state, const struct bench *bench,
-    uint64_t rounds)
+void run_bench(
+    benchmark::State &state, const struct bench *bench, uint64_t rounds)
 {
     struct bench_run run = {};
 
@@ -39,8 +40,8 @@ void run_bench(benchmark::State &state, const struct bench *bench,
 
 void register_bench(const struct bench *bench, bool quick)
 {
-    uint64_t rounds = quick ? std::max<uint64_t>(bench->rounds / 10, 1)
-                            : bench->rounds;
+    uint64_t rounds =
+        quick ? std::max<uint64_t>(bench->rounds / 10, 1) : bench->rounds;
 
     benchmark::RegisterBenchmark(bench->name, run_bench, bench, rounds)
         ->ComputeStatistics("min", minimum)

@@ -96,12 +96,9 @@ void isr_to_task(struct bench_run *run)
     if (hdr_init(1, HIGHEST_NS, DIGITS, &latencies) != 0)
         abort();
     measure();
-    bench_count(
-        run, "p50_ns", (double)hdr_value_at_percentile(latencies, 50));
-    bench_count(
-        run, "p90_ns", (double)hdr_value_at_percentile(latencies, 90));
-    bench_count(
-        run, "p99_ns", (double)hdr_value_at_percentile(latencies, 99));
+    bench_count(run, "p50_ns", (double)hdr_value_at_percentile(latencies, 50));
+    bench_count(run, "p90_ns", (double)hdr_value_at_percentile(latencies, 90));
+    bench_count(run, "p99_ns", (double)hdr_value_at_percentile(latencies, 99));
     bench_count(run, "max_ns", (double)hdr_max(latencies));
     hdr_close(latencies);
 }

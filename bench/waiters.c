@@ -95,10 +95,10 @@ static void run_waiters(struct bench_run *run, unsigned waiters)
 
 #define NAME_(prefix, count) prefix##_##count
 #define NAME(prefix, count) NAME_(prefix, count)
-#define DEFINE(count)                                                          \
-    void NAME(WAITERS, count)(struct bench_run *run)                           \
-    {                                                                          \
-        run_waiters(run, count);                                               \
+#define DEFINE(count)                                 \
+    void NAME(WAITERS, count)(struct bench_run * run) \
+    {                                                 \
+        run_waiters(run, count);                      \
     }
 
 DEFINE(1)

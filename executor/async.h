@@ -83,15 +83,15 @@ DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
  * reached by a line that has no case here: that case is in a nested switch.
  * The loop runs once; it is there to reset the frame behind the block.
  */
-#define async(self)                                                            \
-    for (int dz_once_ = 1; dz_once_ != 0;                                      \
-         dz_once_ = 0, dz_frame_reset(dz_frame_of(self)))                      \
-        switch (dz_frame_of(self)->line)                                       \
-        case 0:                                                                \
-            if (0) {                                                           \
-            default:                                                           \
-                dz_panic("await in a nested switch", __FILE__,                 \
-                    dz_frame_of(self)->line);                                  \
+#define async(self)                                            \
+    for (int dz_once_ = 1; dz_once_ != 0;                      \
+         dz_once_ = 0, dz_frame_reset(dz_frame_of(self)))      \
+        switch (dz_frame_of(self)->line)                       \
+        case 0:                                                \
+            if (0) {                                           \
+            default:                                           \
+                dz_panic("await in a nested switch", __FILE__, \
+                    dz_frame_of(self)->line);                  \
             } else
 
 /* Polls the expression now and at every resumption until it is ready. */

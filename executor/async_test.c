@@ -143,7 +143,6 @@ struct nested {
     struct countdown countdown;
 };
 
-
 static int nested_await; /* its line */
 
 static enum dz_poll nested_poll(struct nested *self)

@@ -418,7 +418,8 @@ static void it_can_be_spawned_on_another_executor_at_once(void **state)
 
 /* The queue holds what woke while the task ran for the last time: it stands
  * first, in the middle, last, or alone in it. `after` runs in the next pass. */
-static void finish_in_a_queue(bool has_before, bool has_behind, const char *after)
+static void finish_in_a_queue(
+    bool has_before, bool has_behind, const char *after)
 {
     struct noter *x;
     struct noter *y;
@@ -808,8 +809,7 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(an_interrupt_wakes_a_task),
     TEST(an_interrupt_within_a_wake_up_loses_neither),
     TEST(an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll),
-    TEST(an_interrupt_spawns_a_task),
-    TEST(spawning_a_task_twice_panics),
+    TEST(an_interrupt_spawns_a_task), TEST(spawning_a_task_twice_panics),
     TEST(spawning_a_slot_that_was_not_claimed_panics),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),

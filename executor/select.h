@@ -87,6 +87,7 @@ int dz_select_branch(struct dz_select *select, unsigned branch);
 enum dz_poll dz_select_pending(struct dz_select *select);
 enum dz_poll dz_select_won(struct dz_select *select, unsigned branch);
 
+/* clang-format off */
 #define dz_select_try(self, branch, expression)                                \
     (dz_select_branch(&(self)->select, branch) && (expression) == DZ_READY)    \
         ? dz_select_won(&(self)->select, branch)
@@ -103,5 +104,6 @@ enum dz_poll dz_select_won(struct dz_select *select, unsigned branch);
         : dz_select_try(self, 1, second)                                       \
         : dz_select_try(self, 2, third)                                        \
         : dz_select_pending(&(self)->select))
+/* clang-format on */
 
 #endif

@@ -117,7 +117,6 @@ struct selecting {
 
 static struct selecting *last; /* the task of the test */
 
-
 static enum dz_poll acquire_then_wait_poll(struct dz_frame *self)
 {
     async (self) {
@@ -450,12 +449,10 @@ static void a_guard_outside_tasks_panics(void **state)
 }
 
 RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
-    TEST(any_of_three_can_win),
-    TEST(the_first_of_two_that_are_ready_wins),
+    TEST(any_of_three_can_win), TEST(the_first_of_two_that_are_ready_wins),
     TEST(a_loser_passes_its_grant_on),
     TEST(a_branch_that_is_ready_at_once_leaves_no_trace),
-    TEST(one_wake_up_is_one_poll),
-    TEST(a_losing_select_cancels_its_branches),
+    TEST(one_wake_up_is_one_poll), TEST(a_losing_select_cancels_its_branches),
     TEST(selects_nest_as_deep_as_one_likes),
     TEST(a_losing_select_passes_the_grants_of_its_branches_on),
     TEST(a_losing_child_gives_back_what_it_holds),

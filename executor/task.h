@@ -39,7 +39,7 @@
 
 #include "executor/waiter.h"
 
-#define container_of(pointer, type, member)                                    \
+#define container_of(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 struct dz_task;
@@ -113,8 +113,8 @@ void dz_task_release(struct dz_task *task);
     }                                                                          \
     static const struct dz_pool NAME = {                                       \
         NAME##_poll, #NAME, __FILE__, NAME##_slots, sizeof(type), count};      \
-    static inline __attribute__((unused)) enum dz_status NAME##_claim(         \
-        type **frame)                                                          \
+    static inline                                                              \
+        __attribute__((unused)) enum dz_status NAME##_claim(type **frame)      \
     {                                                                          \
         *frame = dz_pool_claim(&NAME);                                         \
         return *frame != NULL ? DZ_OK : DZ_BUSY;                               \

@@ -220,8 +220,7 @@ static void a_waiter_leaves_the_queue_from_any_place(void **state)
             uintptr_t place = visitor[i]->select.branches[0].waiter.place;
 
             if (i != gone)
-                assert_int_equal(
-                    place, (uintptr_t)&permits + DZ_PLACE_GRANTED);
+                assert_int_equal(place, (uintptr_t)&permits + DZ_PLACE_GRANTED);
         }
     }
 }

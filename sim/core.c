@@ -162,7 +162,8 @@ void dz_core_enter(struct dz_core *core)
 {
     if (here != NULL)
         dz_panic("a thread is two cores", __FILE__, __LINE__);
-    dz_port_core = (struct dz_port_core){.dispatch = dispatch, .wait = sleep_until_event};
+    dz_port_core =
+        (struct dz_port_core){.dispatch = dispatch, .wait = sleep_until_event};
     here = core;
 }
 

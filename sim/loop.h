@@ -34,7 +34,7 @@ void dz_loop_stop(struct dz_loop *loop);
 
 /* Runs a function on the loop's thread and returns when it has returned. Any
  * other thread; on a core in any context, with interrupts off meanwhile. */
-void dz_loop_call(struct dz_loop *loop, void (*request)(void *argument),
-    void *argument);
+void dz_loop_call(
+    struct dz_loop *loop, void (*request)(void *argument), void *argument);
 
 #endif

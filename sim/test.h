@@ -42,20 +42,20 @@ static inline int test_become_thread(void **state)
     return 0;
 }
 
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(                                           \
-        name, test_become_core, test_become_thread)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, test_become_core, test_become_thread)
 
-#define RUN_TESTS(...)                                                         \
-    int main(void)                                                             \
-    {                                                                          \
-        static const struct CMUnitTest tests[] = {__VA_ARGS__};                \
-                                                                               \
-        return cmocka_run_group_tests(tests, NULL, NULL);                      \
+#define RUN_TESTS(...)                                          \
+    int main(void)                                              \
+    {                                                           \
+        static const struct CMUnitTest tests[] = {__VA_ARGS__}; \
+                                                                \
+        return cmocka_run_group_tests(tests, NULL, NULL);       \
     }
 
 /* Runs a handler as an interrupt, here and now, if nothing masks it. */
-static inline void interrupt_now(void (*handler)(void *argument), void *argument)
+static inline void interrupt_now(
+    void (*handler)(void *argument), void *argument)
 {
     dz_core_bind(&test_core, 3, handler, argument);
     dz_core_pend(&test_core, 3);
@@ -81,8 +81,8 @@ static inline void read_all(int from, struct last_words *words)
     size_t len = 0;
     ssize_t got;
 
-    while ((got = read(from, words->text + len,
-                sizeof(words->text) - 1 - len)) > 0)
+    while ((got = read(
+                from, words->text + len, sizeof(words->text) - 1 - len)) > 0)
         len += (size_t)got;
     words->text[len] = '\0';
 }
@@ -113,19 +113,19 @@ static inline struct last_words last_words_of(void (*misuse)(void))
     return words;
 }
 
-#define assert_says(words, part)                                               \
-    do {                                                                       \
-        if (strstr((words).text, part) == NULL)                                \
-            fail_msg("\"%s\" is not in \"%s\"", part, (words).text);           \
+#define assert_says(words, part)                                     \
+    do {                                                             \
+        if (strstr((words).text, part) == NULL)                      \
+            fail_msg("\"%s\" is not in \"%s\"", part, (words).text); \
     } while (0)
 
 /* It names a line of this file. */
-#define assert_says_place(words, line)                                         \
-    do {                                                                       \
-        char place[128];                                                       \
-                                                                               \
-        snprintf(place, sizeof(place), "%s:%d: ", __FILE__, line);             \
-        assert_says(words, place);                                             \
+#define assert_says_place(words, line)                             \
+    do {                                                           \
+        char place[128];                                           \
+                                                                   \
+        snprintf(place, sizeof(place), "%s:%d: ", __FILE__, line); \
+        assert_says(words, place);                                 \
     } while (0)
 
 #endif

@@ -24,10 +24,10 @@ struct dz_sim_timer {
     struct dz_loop *loop;
     struct dz_core *core;
     unsigned line;
-    uint64_t delay;                  /* in ms; an argument of start */
-    uint64_t period;                 /* in ms */
-    _Atomic uint64_t raised_at;      /* uv_hrtime() of the last interrupt */
-    _Atomic uint64_t raised_in_all;  /* interrupts so far */
+    uint64_t delay;                 /* in ms; an argument of start */
+    uint64_t period;                /* in ms */
+    _Atomic uint64_t raised_at;     /* uv_hrtime() of the last interrupt */
+    _Atomic uint64_t raised_in_all; /* interrupts so far */
 };
 
 /* Each of these returns when it is done. Any thread but the loop's, and any

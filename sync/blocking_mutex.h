@@ -30,21 +30,21 @@
  *     item *NAME_lock(self, dz_key *key)      any context that the raw mutex
  *     void NAME_unlock(self, dz_key key)      allows; the same one for both
  */
-#define DZ_BLOCKING_MUTEX_DEFINE(NAME, item, mutex)                            \
-    struct NAME {                                                              \
-        item value;                                                            \
-        DZ_OWNER                                                               \
-    };                                                                         \
-    static const struct dz_object NAME##_object =                              \
-        DZ_OBJECT(NAME, mutex, DZ_QUEUE);                                      \
-    DZ_INLINE item *NAME##_lock(struct NAME *self, dz_key *key)                \
-    {                                                                          \
-        *key = dz_lock(self, &NAME##_object);                                  \
-        return &self->value;                                                   \
-    }                                                                          \
-    DZ_INLINE void NAME##_unlock(struct NAME *self, dz_key key)                \
-    {                                                                          \
-        dz_unlock(self, &NAME##_object, key);                                  \
+#define DZ_BLOCKING_MUTEX_DEFINE(NAME, item, mutex)             \
+    struct NAME {                                               \
+        item value;                                             \
+        DZ_OWNER                                                \
+    };                                                          \
+    static const struct dz_object NAME##_object =               \
+        DZ_OBJECT(NAME, mutex, DZ_QUEUE);                       \
+    DZ_INLINE item *NAME##_lock(struct NAME *self, dz_key *key) \
+    {                                                           \
+        *key = dz_lock(self, &NAME##_object);                   \
+        return &self->value;                                    \
+    }                                                           \
+    DZ_INLINE void NAME##_unlock(struct NAME *self, dz_key key) \
+    {                                                           \
+        dz_unlock(self, &NAME##_object, key);                   \
     }
 
 #endif

@@ -36,8 +36,8 @@ bool dz_sender_try_send(struct dz_sender sender, const void *item)
 
 enum dz_poll dz_sender_ready(struct dz_sender sender)
 {
-    return dz_channel_ready(sender.channel, sender.type,
-        &sender.channel->slots, sender.type->capacity);
+    return dz_channel_ready(sender.channel, sender.type, &sender.channel->slots,
+        sender.type->capacity);
 }
 
 unsigned dz_sender_free(struct dz_sender sender)

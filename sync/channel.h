@@ -84,8 +84,8 @@ unsigned dz_receiver_len(struct dz_receiver receiver);
 #define dz_channel_of(self) ((struct dz_channel *)(void *)(self))
 
 /* The item at an index. */
-DZ_INLINE void *dz_channel_at(struct dz_channel *self,
-    const struct dz_channel_type *type, unsigned index)
+DZ_INLINE void *dz_channel_at(
+    struct dz_channel *self, const struct dz_channel_type *type, unsigned index)
 {
     return (char *)self + type->items + index * type->size;
 }
@@ -251,85 +251,86 @@ void dz_channel_clear(
  *     struct dz_sender NAME_sender(self)
  *     struct dz_receiver NAME_receiver(self)
  */
-#define DZ_CHANNEL_DEFINE(NAME, item, count, mutex)                            \
+#define DZ_CHANNEL_DEFINE(NAME, item, count, mutex) \
     DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, DZ_QUEUE)
 
-#define DZ_CHANNEL_DEFINE_SINGLE_SLOT(NAME, item, count, mutex)                \
+#define DZ_CHANNEL_DEFINE_SINGLE_SLOT(NAME, item, count, mutex) \
     DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, DZ_SINGLE_SLOT)
 
-#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy)             \
-    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,               \
-        "a channel's capacity is from 1 to DZ_UNITS_MAX");                     \
-    struct NAME {                                                              \
-        struct dz_channel channel;                                             \
-        DZ_OWNER                                                               \
-        item items[count];                                                     \
-    };                                                                         \
-    static const struct dz_channel_type NAME##_type = {                        \
-        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),                   \
-        offsetof(struct NAME, items)};                                         \
-    DZ_INLINE enum dz_poll NAME##_send(struct NAME *self, const item *value)   \
-    {                                                                          \
-        return dz_channel_send(dz_channel_of(self), &NAME##_type, value);           \
-    }                                                                          \
-    DZ_INLINE bool NAME##_try_send(struct NAME *self, const item *value)       \
-    {                                                                          \
-        return dz_channel_try_send(dz_channel_of(self), &NAME##_type, value);       \
-    }                                                                          \
-    DZ_INLINE enum dz_poll NAME##_receive(struct NAME *self, item *value)      \
-    {                                                                          \
-        return dz_channel_receive(dz_channel_of(self), &NAME##_type, value);        \
-    }                                                                          \
-    DZ_INLINE bool NAME##_try_receive(struct NAME *self, item *value)          \
-    {                                                                          \
-        return dz_channel_try_receive(dz_channel_of(self), &NAME##_type, value);    \
-    }                                                                          \
-    DZ_INLINE bool NAME##_peek(struct NAME *self, item *value)                 \
-    {                                                                          \
-        return dz_channel_peek(dz_channel_of(self), &NAME##_type, value);           \
-    }                                                                          \
-    DZ_INLINE enum dz_poll NAME##_ready_to_send(struct NAME *self)             \
-    {                                                                          \
-        return dz_channel_ready(                                               \
-            dz_channel_of(self), &NAME##_type, &self->channel.slots, count);        \
-    }                                                                          \
-    DZ_INLINE enum dz_poll NAME##_ready_to_receive(struct NAME *self)          \
-    {                                                                          \
-        return dz_channel_ready(                                               \
-            dz_channel_of(self), &NAME##_type, &self->channel.items, 0);            \
-    }                                                                          \
-    DZ_INLINE void NAME##_clear(struct NAME *self)                             \
-    {                                                                          \
-        dz_channel_clear(dz_channel_of(self), &NAME##_type);                        \
-    }                                                                          \
-    DZ_INLINE unsigned NAME##_len(struct NAME *self)                           \
-    {                                                                          \
-        return dz_channel_len(dz_channel_of(self), &NAME##_type);                   \
-    }                                                                          \
-    DZ_INLINE unsigned NAME##_free(struct NAME *self)                          \
-    {                                                                          \
-        return dz_channel_free(dz_channel_of(self), &NAME##_type);                  \
-    }                                                                          \
-    DZ_INLINE bool NAME##_is_empty(struct NAME *self)                          \
-    {                                                                          \
-        return NAME##_len(self) == 0;                                          \
-    }                                                                          \
-    DZ_INLINE bool NAME##_is_full(struct NAME *self)                           \
-    {                                                                          \
-        return NAME##_free(self) == 0;                                         \
-    }                                                                          \
-    DZ_INLINE unsigned NAME##_capacity(const struct NAME *self)                \
-    {                                                                          \
-        (void)self;                                                            \
-        return count;                                                          \
-    }                                                                          \
-    DZ_INLINE struct dz_sender NAME##_sender(struct NAME *self)                \
-    {                                                                          \
-        return (struct dz_sender){dz_channel_of(self), &NAME##_type};               \
-    }                                                                          \
-    DZ_INLINE struct dz_receiver NAME##_receiver(struct NAME *self)            \
-    {                                                                          \
-        return (struct dz_receiver){dz_channel_of(self), &NAME##_type};             \
+#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy)            \
+    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,              \
+        "a channel's capacity is from 1 to DZ_UNITS_MAX");                    \
+    struct NAME {                                                             \
+        struct dz_channel channel;                                            \
+        DZ_OWNER                                                              \
+        item items[count];                                                    \
+    };                                                                        \
+    static const struct dz_channel_type NAME##_type = {                       \
+        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),                  \
+        offsetof(struct NAME, items)};                                        \
+    DZ_INLINE enum dz_poll NAME##_send(struct NAME *self, const item *value)  \
+    {                                                                         \
+        return dz_channel_send(dz_channel_of(self), &NAME##_type, value);     \
+    }                                                                         \
+    DZ_INLINE bool NAME##_try_send(struct NAME *self, const item *value)      \
+    {                                                                         \
+        return dz_channel_try_send(dz_channel_of(self), &NAME##_type, value); \
+    }                                                                         \
+    DZ_INLINE enum dz_poll NAME##_receive(struct NAME *self, item *value)     \
+    {                                                                         \
+        return dz_channel_receive(dz_channel_of(self), &NAME##_type, value);  \
+    }                                                                         \
+    DZ_INLINE bool NAME##_try_receive(struct NAME *self, item *value)         \
+    {                                                                         \
+        return dz_channel_try_receive(                                        \
+            dz_channel_of(self), &NAME##_type, value);                        \
+    }                                                                         \
+    DZ_INLINE bool NAME##_peek(struct NAME *self, item *value)                \
+    {                                                                         \
+        return dz_channel_peek(dz_channel_of(self), &NAME##_type, value);     \
+    }                                                                         \
+    DZ_INLINE enum dz_poll NAME##_ready_to_send(struct NAME *self)            \
+    {                                                                         \
+        return dz_channel_ready(                                              \
+            dz_channel_of(self), &NAME##_type, &self->channel.slots, count);  \
+    }                                                                         \
+    DZ_INLINE enum dz_poll NAME##_ready_to_receive(struct NAME *self)         \
+    {                                                                         \
+        return dz_channel_ready(                                              \
+            dz_channel_of(self), &NAME##_type, &self->channel.items, 0);      \
+    }                                                                         \
+    DZ_INLINE void NAME##_clear(struct NAME *self)                            \
+    {                                                                         \
+        dz_channel_clear(dz_channel_of(self), &NAME##_type);                  \
+    }                                                                         \
+    DZ_INLINE unsigned NAME##_len(struct NAME *self)                          \
+    {                                                                         \
+        return dz_channel_len(dz_channel_of(self), &NAME##_type);             \
+    }                                                                         \
+    DZ_INLINE unsigned NAME##_free(struct NAME *self)                         \
+    {                                                                         \
+        return dz_channel_free(dz_channel_of(self), &NAME##_type);            \
+    }                                                                         \
+    DZ_INLINE bool NAME##_is_empty(struct NAME *self)                         \
+    {                                                                         \
+        return NAME##_len(self) == 0;                                         \
+    }                                                                         \
+    DZ_INLINE bool NAME##_is_full(struct NAME *self)                          \
+    {                                                                         \
+        return NAME##_free(self) == 0;                                        \
+    }                                                                         \
+    DZ_INLINE unsigned NAME##_capacity(const struct NAME *self)               \
+    {                                                                         \
+        (void)self;                                                           \
+        return count;                                                         \
+    }                                                                         \
+    DZ_INLINE struct dz_sender NAME##_sender(struct NAME *self)               \
+    {                                                                         \
+        return (struct dz_sender){dz_channel_of(self), &NAME##_type};         \
+    }                                                                         \
+    DZ_INLINE struct dz_receiver NAME##_receiver(struct NAME *self)           \
+    {                                                                         \
+        return (struct dz_receiver){dz_channel_of(self), &NAME##_type};       \
     }
 
 #endif

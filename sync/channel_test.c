@@ -7,22 +7,22 @@
 enum { TASKS = 4, CAPACITY = 3 };
 
 /* Every raw mutex under both policies, of capacity 1 and of capacity 3. */
-#define FOR_EACH_KIND(X)                                                       \
-    X(noop_queue_1, 1, DZ_NOOP, DZ_QUEUE)                                      \
-    X(thread_queue_1, 1, DZ_THREAD_MODE, DZ_QUEUE)                             \
-    X(critical_queue_1, 1, DZ_CRITICAL_SECTION, DZ_QUEUE)                      \
-    X(noop_slot_1, 1, DZ_NOOP, DZ_SINGLE_SLOT)                                 \
-    X(thread_slot_1, 1, DZ_THREAD_MODE, DZ_SINGLE_SLOT)                        \
-    X(critical_slot_1, 1, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT)                 \
-    X(noop_queue_3, CAPACITY, DZ_NOOP, DZ_QUEUE)                               \
-    X(thread_queue_3, CAPACITY, DZ_THREAD_MODE, DZ_QUEUE)                      \
-    X(critical_queue_3, CAPACITY, DZ_CRITICAL_SECTION, DZ_QUEUE)               \
-    X(noop_slot_3, CAPACITY, DZ_NOOP, DZ_SINGLE_SLOT)                          \
-    X(thread_slot_3, CAPACITY, DZ_THREAD_MODE, DZ_SINGLE_SLOT)                 \
+#define FOR_EACH_KIND(X)                                         \
+    X(noop_queue_1, 1, DZ_NOOP, DZ_QUEUE)                        \
+    X(thread_queue_1, 1, DZ_THREAD_MODE, DZ_QUEUE)               \
+    X(critical_queue_1, 1, DZ_CRITICAL_SECTION, DZ_QUEUE)        \
+    X(noop_slot_1, 1, DZ_NOOP, DZ_SINGLE_SLOT)                   \
+    X(thread_slot_1, 1, DZ_THREAD_MODE, DZ_SINGLE_SLOT)          \
+    X(critical_slot_1, 1, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT)   \
+    X(noop_queue_3, CAPACITY, DZ_NOOP, DZ_QUEUE)                 \
+    X(thread_queue_3, CAPACITY, DZ_THREAD_MODE, DZ_QUEUE)        \
+    X(critical_queue_3, CAPACITY, DZ_CRITICAL_SECTION, DZ_QUEUE) \
+    X(noop_slot_3, CAPACITY, DZ_NOOP, DZ_SINGLE_SLOT)            \
+    X(thread_slot_3, CAPACITY, DZ_THREAD_MODE, DZ_SINGLE_SLOT)   \
     X(critical_slot_3, CAPACITY, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT)
 
-#define DEFINE(name, capacity, mutex, policy)                                  \
-    DZ_CHANNEL_DEFINE_POLICY(name, int, capacity, mutex, policy)               \
+#define DEFINE(name, capacity, mutex, policy)                    \
+    DZ_CHANNEL_DEFINE_POLICY(name, int, capacity, mutex, policy) \
     static struct name name;
 
 FOR_EACH_KIND(DEFINE)
@@ -34,7 +34,7 @@ struct kind {
     const struct dz_channel_type *type;
 };
 
-#define ENTRY(name, capacity, mutex, policy)                                   \
+#define ENTRY(name, capacity, mutex, policy) \
     {&name, sizeof(name), &name##_type},
 
 static const struct kind kinds[] = {FOR_EACH_KIND(ENTRY)};
@@ -137,16 +137,16 @@ static void fill(void)
         value++;
 }
 
-#define FOR_ALL_KINDS                                                          \
+#define FOR_ALL_KINDS \
     for (const struct kind *kind = kinds; kind < kinds + KINDS; kind++)
 
-#define FOR_ALL_QUEUES                                                         \
-    FOR_ALL_KINDS if (kind->type->object.policy == DZ_QUEUE)
+#define FOR_ALL_QUEUES FOR_ALL_KINDS if (kind->type->object.policy == DZ_QUEUE)
 
 static void values_come_out_in_the_order_in_which_they_went_in(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int next = 0;
         int expected = 0;
         int value;
@@ -164,7 +164,8 @@ static void values_come_out_in_the_order_in_which_they_went_in(void **state)
 static void a_full_channel_takes_no_more(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int value = 1;
 
         begin(kind);
@@ -179,7 +180,8 @@ static void a_full_channel_takes_no_more(void **state)
 static void an_empty_channel_has_nothing_to_give(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int value = 7;
 
         begin(kind);
@@ -193,7 +195,8 @@ static void an_empty_channel_has_nothing_to_give(void **state)
 static void a_peek_takes_nothing(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int value = 0;
 
         begin(kind);
@@ -209,7 +212,8 @@ static void a_peek_takes_nothing(void **state)
 static void a_waiting_receiver_gets_what_is_tried_to_send(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *worker;
         int value = 42;
 
@@ -225,7 +229,8 @@ static void a_waiting_receiver_gets_what_is_tried_to_send(void **state)
 static void a_send_is_done_at_once_while_there_is_room(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *worker;
 
         begin(kind);
@@ -239,7 +244,8 @@ static void a_send_is_done_at_once_while_there_is_room(void **state)
 static void waiting_senders_finish_when_there_is_room(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *first;
         struct worker *second;
         int value;
@@ -264,7 +270,8 @@ static void waiting_senders_finish_when_there_is_room(void **state)
 static void more_values_than_fit_pass_between_two_tasks(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *sending;
         struct worker *receiving;
 
@@ -282,7 +289,8 @@ static void more_values_than_fit_pass_between_two_tasks(void **state)
 static void clear_wakes_as_many_senders_as_it_frees_slots(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *worker[TASKS];
         int freed = kind->type->capacity;
         int done = 0;
@@ -305,7 +313,8 @@ static void clear_wakes_as_many_senders_as_it_frees_slots(void **state)
 static void clear_wakes_the_sender_under_the_single_slot_policy(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *worker;
 
         begin(kind);
@@ -322,7 +331,8 @@ static void clear_wakes_the_sender_under_the_single_slot_policy(void **state)
 static void a_cleared_channel_is_as_new(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int value = 5;
 
         begin(kind);
@@ -345,7 +355,8 @@ static void a_cleared_channel_is_as_new(void **state)
 static void waiting_senders_are_served_in_order(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         int value;
 
         begin(kind);
@@ -368,7 +379,8 @@ static void waiting_senders_are_served_in_order(void **state)
 static void waiting_receivers_are_served_in_order(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *worker[3];
 
         begin(kind);
@@ -387,7 +399,8 @@ static void waiting_receivers_are_served_in_order(void **state)
 static void a_slot_is_kept_for_the_sender_that_was_woken(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *worker;
         int value = 9;
 
@@ -431,7 +444,8 @@ static void clear_leaves_a_promised_item_with_its_receiver(void **state)
     struct worker *worker;
 
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         begin(kind);
         worker = spawn(&receivings, 0, 1);
         run_to_rest();
@@ -448,7 +462,8 @@ static void clear_leaves_a_promised_item_with_its_receiver(void **state)
 static void clear_leaves_a_promised_slot_with_its_sender(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *worker;
         int value;
 
@@ -470,7 +485,8 @@ static void clear_leaves_a_promised_slot_with_its_sender(void **state)
 static void ready_waits_until_there_is_a_unit(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         struct worker *worker;
         int value = 1;
 
@@ -497,7 +513,8 @@ static void ready_waits_until_there_is_a_unit(void **state)
 static void ready_passes_the_unit_to_the_next_in_line(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *ready;
         struct worker *worker;
         int value = 1;
@@ -518,7 +535,8 @@ static void ready_passes_the_unit_to_the_next_in_line(void **state)
 static void ready_at_once_registers_nobody(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         begin(kind);
         (void)spawn(&ready_to_sends, 0, 0);
         run_to_rest();
@@ -533,7 +551,8 @@ static void idle_waiters_are_polled_only_under_the_single_slot_policy(
     void **state)
 {
     (void)state;
-    FOR_ALL_KINDS {
+    FOR_ALL_KINDS
+    {
         int passes = 0;
 
         begin(kind);
@@ -559,7 +578,8 @@ static struct worker *woken_then_cancelled(struct worker *worker)
 static void a_cancelled_receiver_passes_its_item_on(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *first;
         struct worker *second;
         int value = 6;
@@ -579,7 +599,8 @@ static void a_cancelled_receiver_passes_its_item_on(void **state)
 static void a_cancelled_sender_passes_its_slot_on(void **state)
 {
     (void)state;
-    FOR_ALL_QUEUES {
+    FOR_ALL_QUEUES
+    {
         struct worker *first;
         struct worker *second;
         int value;

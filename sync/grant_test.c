@@ -35,11 +35,11 @@ static unsigned dice(unsigned sides)
     return (unsigned)(random_state >> 11) % sides;
 }
 
-#define check(condition)                                                       \
-    do {                                                                       \
-        if (!(condition))                                                      \
-            fail_msg("%s, line %d: step %ld, replay with DOZE_SEED=%llu",      \
-                #condition, __LINE__, step, (unsigned long long)seed);         \
+#define check(condition)                                                  \
+    do {                                                                  \
+        if (!(condition))                                                 \
+            fail_msg("%s, line %d: step %ld, replay with DOZE_SEED=%llu", \
+                #condition, __LINE__, step, (unsigned long long)seed);    \
     } while (0)
 
 static struct {
@@ -315,8 +315,8 @@ static enum dz_poll ready_poll(unsigned i, bool is_sender)
         progress = true;
     }
     model_end();
-    result = is_sender ? dz_sender_ready(sender(i))
-                       : dz_receiver_ready(receiver(i));
+    result =
+        is_sender ? dz_sender_ready(sender(i)) : dz_receiver_ready(receiver(i));
     check((result == DZ_READY) == expected);
     return result;
 }
@@ -476,8 +476,8 @@ static struct dz_executor executor;
 static struct dz_pool workers;
 static struct worker workers_slots[WORKERS];
 
-static enum dz_poll order_poll(struct worker *self, struct order_signal *signals,
-    uint32_t *value)
+static enum dz_poll order_poll(
+    struct worker *self, struct order_signal *signals, uint32_t *value)
 {
     enum dz_poll result;
 

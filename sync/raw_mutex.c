@@ -42,8 +42,8 @@ static void bind(struct dz_owner *owner, struct dz_context user)
 {
     if (!owner->is_bound || owner->context.executor == NULL)
         owner->context = user;
-    owner->is_bound = user.executor != NULL || user.interrupt != 0 ||
-        owner->is_bound;
+    owner->is_bound =
+        user.executor != NULL || user.interrupt != 0 || owner->is_bound;
 }
 
 void dz_owner_lock(void *self, const struct dz_object *object)

@@ -63,7 +63,7 @@ struct dz_owner {
 /* The struct dz_object of a type that was defined here. */
 #define DZ_OBJECT(type, mutex, policy)                                         \
     {                                                                          \
-        #type, __FILE__, __LINE__, mutex, policy, DZ_OWNER_OFFSET(struct type) \
+#type, __FILE__, __LINE__, mutex, policy, DZ_OWNER_OFFSET(struct type) \
     }
 
 /* The slow parts. `self` is the object. */
@@ -86,8 +86,7 @@ DZ_INLINE dz_key dz_lock(void *self, const struct dz_object *object)
     return key;
 }
 
-DZ_INLINE void dz_unlock(
-    void *self, const struct dz_object *object, dz_key key)
+DZ_INLINE void dz_unlock(void *self, const struct dz_object *object, dz_key key)
 {
     if (object->owner != 0)
         dz_owner_unlock(self, object);

@@ -339,8 +339,8 @@ static void thread_mutex_and_interrupt(void)
 static void a_thread_mode_mutex_in_an_interrupt_panics(void **state)
 {
     (void)state;
-    assert_says(
-        last_words_of(thread_mutex_and_interrupt), "object: thread_stats at 0x");
+    assert_says(last_words_of(thread_mutex_and_interrupt),
+        "object: thread_stats at 0x");
 }
 
 RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
@@ -351,8 +351,7 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(code_outside_tasks_may_set_a_noop_object_up),
     TEST(all_of_thread_mode_may_use_a_thread_mode_object),
     TEST(everybody_may_use_a_critical_section_object),
-    TEST(a_critical_section_holds_interrupts_off),
-    TEST(critical_sections_nest),
+    TEST(a_critical_section_holds_interrupts_off), TEST(critical_sections_nest),
     TEST(a_blocking_mutex_keeps_its_value),
     TEST(an_interrupt_waits_for_a_locked_blocking_mutex),
     TEST(locking_a_blocking_mutex_twice_panics),

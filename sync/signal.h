@@ -132,40 +132,40 @@ DZ_INLINE bool dz_signal_is_sent(
  *     bool NAME_is_sent(self)
  *     void NAME_reset(self)
  */
-#define DZ_SIGNAL_DEFINE(NAME, item, mutex)                                    \
+#define DZ_SIGNAL_DEFINE(NAME, item, mutex) \
     DZ_SIGNAL_DEFINE_POLICY(NAME, item, mutex, DZ_QUEUE)
 
-#define DZ_SIGNAL_DEFINE_SINGLE_SLOT(NAME, item, mutex)                        \
+#define DZ_SIGNAL_DEFINE_SINGLE_SLOT(NAME, item, mutex) \
     DZ_SIGNAL_DEFINE_POLICY(NAME, item, mutex, DZ_SINGLE_SLOT)
 
-#define DZ_SIGNAL_DEFINE_POLICY(NAME, item, mutex, policy)                     \
-    struct NAME {                                                              \
-        struct dz_signal signal;                                               \
-        DZ_OWNER                                                               \
-        item value;                                                            \
-    };                                                                         \
-    static const struct dz_signal_type NAME##_type = {                         \
-        DZ_OBJECT(NAME, mutex, policy), sizeof(item),                          \
-        offsetof(struct NAME, value)};                                         \
-    DZ_INLINE void NAME##_send(struct NAME *self, item value)                  \
-    {                                                                          \
-        dz_signal_send(dz_signal_of(self), &NAME##_type, &value);                   \
-    }                                                                          \
-    DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self, item *value)         \
-    {                                                                          \
-        return dz_signal_wait(dz_signal_of(self), &NAME##_type, value);             \
-    }                                                                          \
-    DZ_INLINE bool NAME##_try_take(struct NAME *self, item *value)             \
-    {                                                                          \
-        return dz_signal_try_take(dz_signal_of(self), &NAME##_type, value);         \
-    }                                                                          \
-    DZ_INLINE void NAME##_reset(struct NAME *self)                             \
-    {                                                                          \
-        dz_signal_reset(dz_signal_of(self), &NAME##_type);                          \
-    }                                                                          \
-    DZ_INLINE bool NAME##_is_sent(struct NAME *self)                           \
-    {                                                                          \
-        return dz_signal_is_sent(dz_signal_of(self), &NAME##_type);                 \
+#define DZ_SIGNAL_DEFINE_POLICY(NAME, item, mutex, policy)                  \
+    struct NAME {                                                           \
+        struct dz_signal signal;                                            \
+        DZ_OWNER                                                            \
+        item value;                                                         \
+    };                                                                      \
+    static const struct dz_signal_type NAME##_type = {                      \
+        DZ_OBJECT(NAME, mutex, policy), sizeof(item),                       \
+        offsetof(struct NAME, value)};                                      \
+    DZ_INLINE void NAME##_send(struct NAME *self, item value)               \
+    {                                                                       \
+        dz_signal_send(dz_signal_of(self), &NAME##_type, &value);           \
+    }                                                                       \
+    DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self, item *value)      \
+    {                                                                       \
+        return dz_signal_wait(dz_signal_of(self), &NAME##_type, value);     \
+    }                                                                       \
+    DZ_INLINE bool NAME##_try_take(struct NAME *self, item *value)          \
+    {                                                                       \
+        return dz_signal_try_take(dz_signal_of(self), &NAME##_type, value); \
+    }                                                                       \
+    DZ_INLINE void NAME##_reset(struct NAME *self)                          \
+    {                                                                       \
+        dz_signal_reset(dz_signal_of(self), &NAME##_type);                  \
+    }                                                                       \
+    DZ_INLINE bool NAME##_is_sent(struct NAME *self)                        \
+    {                                                                       \
+        return dz_signal_is_sent(dz_signal_of(self), &NAME##_type);         \
     }
 
 #endif

@@ -4,8 +4,8 @@
  * size_test -- what things cost in RAM on a 32-bit machine
  *
  * Compiled for a 32-bit machine by the test sync/size, with checks off, as a
- * target ships it; never run. The limits are the project's promises, not what the
- * structs happen to take.
+ * target ships it; never run. The limits are the project's promises, not what
+ * the structs happen to take.
  */
 
 #include "executor/select.h"
@@ -13,7 +13,7 @@
 #include "sync/channel.h"
 #include "sync/signal.h"
 
-#define AT_MOST(type, bytes)                                                   \
+#define AT_MOST(type, bytes) \
     _Static_assert(sizeof(type) <= (bytes), #type " is too large")
 
 _Static_assert(sizeof(void *) == 4, "for a 32-bit machine");

@@ -224,8 +224,7 @@ static void registering_outside_tasks_panics(void **state)
 }
 
 RUN_TESTS(TEST(a_wake_reaches_who_is_registered),
-    TEST(a_wake_of_nobody_does_nothing),
-    TEST(registering_again_wakes_nobody),
+    TEST(a_wake_of_nobody_does_nothing), TEST(registering_again_wakes_nobody),
     TEST(who_is_displaced_is_woken),
     TEST(an_atomic_waker_wakes_who_is_displaced),
     TEST(an_atomic_waker_is_woken_by_an_interrupt),

@@ -39,10 +39,10 @@ struct dz_port_executor {
  * is needed.
  */
 struct dz_port_core {
-    volatile int masked;   /* PRIMASK */
-    volatile int deferred; /* a signal came while masked */
-    volatile int event;    /* the event register of WFE */
-    unsigned interrupt;    /* its number and 1; a handler restores it */
+    volatile int masked;    /* PRIMASK */
+    volatile int deferred;  /* a signal came while masked */
+    volatile int event;     /* the event register of WFE */
+    unsigned interrupt;     /* its number and 1; a handler restores it */
     void (*dispatch)(void); /* runs what is pending; NULL: no interrupts */
     void (*wait)(void);     /* sleeps until an event; NULL: no interrupts */
 };
