@@ -90,16 +90,19 @@ DZ_INLINE struct dz_task *take_batch(struct dz_executor *executor)
  * we look for it with interrupts on. */
 static void dequeue(struct dz_executor *executor, struct dz_task *task)
 {
-    struct dz_task *before = NULL;
+    struct dz_task *before = executor->first;
     dz_key key;
 
-    for (struct dz_task *at = executor->first; at != task; at = at->next)
-        before = at;
+    /* It is there, so the end of the list is never reached. */
+    while (before != task && before->next != task) /* NOLINT */
+        before = before->next;
     key = dz_port_enter();
-    if (before == NULL)
+    if (before == task) {
+        before = NULL;
         executor->first = task->next;
-    else
+    } else {
         before->next = task->next;
+    }
     if (executor->last == task)
         executor->last = before;
     task->next = NULL;

@@ -190,8 +190,8 @@ static void tasks_run_in_the_order_of_their_spawns_in_every_round(void **state)
 {
     (void)state;
     begin();
-    for (char letter = 'a'; letter <= 'd'; letter++)
-        spawn_yielding(letter, 3);
+    for (int letter = 'a'; letter <= 'd'; letter++)
+        spawn_yielding((char)letter, 3);
     for (int i = 0; i < 3; i++)
         pass();
     assert_string_equal(trail, "abcdabcdabcd");

@@ -245,6 +245,23 @@ def test_help_explains_every_script(script):
     assert "usage" in process.stdout
 
 
+def test_the_program_in_the_readme_runs(tmp_path):
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        program_text = file.read().split("```c\n")[1].split("```")[0]
+    (tmp_path / "main.c").write_text(program_text)
+    build = os.path.join(ROOT, "build", "release")
+    libraries = [os.path.join(build, folder, f"libdoze_{name}.a")
+                 for folder, name in (("sim", "sim"), ("sync", "sync"),
+                                      ("executor", "executor"),
+                                      ("sim", "port"))]
+    program_path = str(tmp_path / "program")
+    built = run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}",
+                f"-I{ROOT}/sim/port", str(tmp_path / "main.c"), *libraries,
+                "-luv", "-pthread", "-o", program_path)
+    assert built.returncode == 0, built.stderr
+    assert run(program_path).stdout == "button 7\n"
+
+
 def test_test_refuses_a_bad_flag():
     assert_one_line(run(os.path.join(SCRIPTS, "test"), "--bogus"), "--bogus")
 

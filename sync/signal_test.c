@@ -210,7 +210,7 @@ static void a_reset_before_the_woken_task_runs_leaves_it_waiting_single_slot(
     void **state)
 {
     struct waiting *waiting;
-    int value;
+    int value = 0;
 
     (void)state;
     begin();
@@ -270,7 +270,7 @@ static void sent_again_while_promised_it_wakes_nobody_else(void **state)
 
 static void reset_drops_a_value_that_nobody_waits_for(void **state)
 {
-    int value;
+    int value = 0;
 
     (void)state;
     begin();
