@@ -4,7 +4,6 @@
 #include "sim/test.h"
 
 static struct dz_executor executor;
-static volatile int pended; /* set when the executor is pended */
 
 /* What the tasks did, a letter for each. */
 static char trail[64];
@@ -18,21 +17,20 @@ static void note(char letter)
     trail[len + 1] = '\0';
 }
 
-/* Starts a test: an executor whose pends are seen, and no trail. */
+/* Starts a test: an executor, nothing pended, and no trail. */
 static void begin(void)
 {
     dz_executor_init(&executor, "test");
-    executor.port.event = &pended;
-    pended = 0;
+    dz_port_core.event = 0;
     trail[0] = '\0';
 }
 
-/* True once for each pend. */
+/* True once for each pend. (An interrupt does the same when it returns.) */
 static bool was_pended(void)
 {
-    bool was = pended != 0;
+    bool was = dz_port_core.event != 0;
 
-    pended = 0;
+    dz_port_core.event = 0;
     return was;
 }
 
@@ -743,6 +741,29 @@ static void an_executor_that_is_run_within_itself_panics(void **state)
     assert_says(words, "a task of executor \"test\" in thread mode");
 }
 
+static void *spawn_on_a_thread(void *argument)
+{
+    dz_executor_spawn(&executor, argument);
+    return NULL;
+}
+
+static void spawn_from_another_thread(void)
+{
+    pthread_t thread;
+
+    begin();
+    pthread_create(&thread, NULL, spawn_on_a_thread, &claim('a', 1)->task);
+    pthread_join(thread, NULL);
+}
+
+/* E14 */
+static void spawning_from_another_thread_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(spawn_from_another_thread),
+        "by a thread that is not its core");
+}
+
 static void current_outside(void)
 {
     (void)dz_task_current();
@@ -813,6 +834,7 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(spawning_a_slot_that_was_not_claimed_panics),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),
+    TEST(spawning_from_another_thread_panics),
     TEST(there_is_no_current_task_outside_tasks),
     TEST(a_yield_outside_tasks_panics),
     TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping))

@@ -28,7 +28,8 @@
  *    executors of different priority.
  *
  * The caller of each function holds the lock of the object that the units are
- * part of. An all-zero struct is valid: the initial number of units is free.
+ * part of, and never makes more than DZ_UNITS_MAX of them. An all-zero struct
+ * is valid: the initial number of units is free.
  */
 
 #include "executor/task.h"

@@ -17,6 +17,16 @@ void dz_port_dispatch(void)
         dz_port_core.deferred = 0;
 }
 
+void dz_port_foreign_thread(void)
+{
+    dz_port_panic(&(struct dz_panic){
+        .reason = "a task is woken or spawned by a thread that is not its "
+                  "core; raise an interrupt instead",
+        .file = __FILE__,
+        .line = __LINE__,
+    });
+}
+
 void dz_port_wait(void)
 {
     static const struct dz_panic deadlock = {

@@ -29,10 +29,6 @@
 
 typedef int dz_key;
 
-struct dz_port_executor {
-    volatile int *event; /* of its core */
-};
-
 /*
  * A core as its own thread sees it. Only that thread, and signal handlers that
  * run on it, touch it: volatile and compiler fences are all the ordering that
@@ -47,6 +43,10 @@ struct dz_port_core {
     void (*wait)(void);     /* sleeps until an event; NULL: no interrupts */
 };
 
+struct dz_port_executor {
+    struct dz_port_core *core; /* the thread that it runs on */
+};
+
 extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 struct dz_panic;
@@ -56,6 +56,9 @@ enum { DZ_EXIT_PANIC = 1 }; /* the exit code of a program that panicked */
 /* Writes the panic to standard error and exits with DZ_EXIT_PANIC. */
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
+
+/* Panics: a task was woken or spawned by a thread that is not its core. */
+_Noreturn void dz_port_foreign_thread(void) __attribute__((cold));
 
 /* Runs the interrupts that were deferred. */
 void dz_port_dispatch(void) __attribute__((cold));
@@ -86,12 +89,16 @@ static inline unsigned dz_port_context(void)
 
 static inline void dz_port_executor_init(struct dz_port_executor *executor)
 {
-    executor->event = &dz_port_core.event;
+    executor->core = &dz_port_core;
 }
 
+/* Other threads raise an interrupt (dz_core_pend) whose handler does the rest.
+ */
 static inline void dz_port_pend(struct dz_port_executor *executor)
 {
-    *executor->event = 1;
+    if (executor->core != &dz_port_core)
+        dz_port_foreign_thread();
+    dz_port_core.event = 1;
 }
 
 #endif
