@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/executor.h"
 
+#include <stdatomic.h>
+
 #include "executor/trace.h"
 
 /*
@@ -82,6 +84,8 @@ DZ_INLINE struct dz_task *take_batch(struct dz_executor *executor)
 
     if (batch != NULL)
         *(struct dz_task *volatile *)&executor->first = NULL;
+    /* Links are read behind this, when nobody appends any more. */
+    atomic_signal_fence(memory_order_seq_cst);
     return batch;
 }
 
@@ -129,6 +133,7 @@ static __attribute__((noinline, cold)) void finish(
         dequeue(executor, task);
     task->executor = NULL;
     /* Last: now the slot is free. */
+    atomic_signal_fence(memory_order_seq_cst);
     *(const struct dz_pool *volatile *)&task->pool = NULL;
 }
 
@@ -152,6 +157,19 @@ static void begin(struct dz_executor *executor)
     if (executor->polled)
         dz_panic("an executor is run within itself", __FILE__, __LINE__);
     executor->polled = true;
+    running = executor;
+}
+
+/* What is ready and was not pended, because we ran, is pended now. */
+static void end(struct dz_executor *executor, struct dz_executor *outer)
+{
+    dz_key key = dz_port_enter();
+
+    executor->polled = false;
+    running = outer;
+    if (dz_executor_is_ready(executor))
+        pend(executor);
+    dz_port_exit(key);
 }
 
 void dz_executor_poll(struct dz_executor *executor)
@@ -161,16 +179,11 @@ void dz_executor_poll(struct dz_executor *executor)
     struct dz_task *batch;
 
     begin(executor);
-    running = executor;
     batch = take_batch(executor);
     if (batch != NULL)
         poll_batch(executor, batch);
     dz_current = current;
-    executor->polled = false;
-    /* A wake-up before this line did not pend, one behind it will. */
-    *(struct dz_executor *volatile *)&running = outer;
-    if (dz_executor_is_ready(executor))
-        pend(executor);
+    end(executor, outer);
 }
 
 /* A wake-up that comes while `running` is NULL pends, so that the wait returns
@@ -188,8 +201,10 @@ static void idle(struct dz_executor *executor)
 void dz_executor_run_until(
     struct dz_executor *executor, const volatile bool *done)
 {
+    if (running != NULL || dz_port_context() != 0)
+        dz_panic("a run loop within another, or in an interrupt", __FILE__,
+            __LINE__);
     begin(executor);
-    running = executor;
     while (!*done) {
         struct dz_task *batch = take_batch(executor);
 
@@ -201,8 +216,7 @@ void dz_executor_run_until(
         idle(executor);
     }
     dz_current = &dz_outside;
-    running = NULL;
-    executor->polled = false;
+    end(executor, NULL);
 }
 
 void dz_executor_run(struct dz_executor *executor)

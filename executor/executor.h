@@ -18,9 +18,10 @@
  *    becomes ready meanwhile is left to the next pass, so a pass ends, and a
  *    task that never stops yielding holds nobody up for longer than its turn.
  *  - The port is asked to run the executor (it is pended) once when its queue
- *    turns from empty to non-empty. The executor's own run loop looks at the
- *    queue again before it waits, so it is not pended by its own tasks; a
- *    dz_executor_poll that leaves ready tasks behind pends once, at its end.
+ *    turns from empty to non-empty. While the executor itself runs, this is put
+ *    off: its run loop looks at the queue again before it waits, and a poll, or
+ *    a run_until that is done, pends once at its end if it leaves ready tasks
+ *    behind.
  *  - Before it waits, a run loop looks at the queue one last time. That pass
  *    is no poll and no wake-up, and it is not counted as one.
  *

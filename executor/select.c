@@ -21,11 +21,18 @@ static struct dz_branch *branch_now(void)
     return container_of(waiter, struct dz_branch, waiter);
 }
 
+static _Noreturn void guard_misuse(const char *reason)
+{
+    dz_task_panic(dz_task_current(), reason);
+}
+
 void dz_guard_enter(
     struct dz_guard *guard, void (*drop)(struct dz_guard *guard))
 {
     struct dz_branch *branch = branch_now();
 
+    if (guard->drop != NULL)
+        guard_misuse("a guard is entered that was not left");
     guard->drop = drop;
     guard->next = NULL;
     if (branch == NULL)
@@ -34,19 +41,27 @@ void dz_guard_enter(
     branch->guards = guard;
 }
 
+static bool unlink_guard(struct dz_branch *branch, struct dz_guard *guard)
+{
+    struct dz_guard **at = &branch->guards;
+
+    while (*at != NULL && *at != guard)
+        at = &(*at)->next;
+    if (*at == NULL)
+        return false;
+    *at = guard->next;
+    return true;
+}
+
 void dz_guard_leave(struct dz_guard *guard)
 {
     struct dz_branch *branch = branch_now();
-    struct dz_guard **at;
 
-    if (branch == NULL)
-        return;
-    for (at = &branch->guards; *at != NULL; at = &(*at)->next) {
-        if (*at == guard) {
-            *at = guard->next;
-            return;
-        }
-    }
+    if (guard->drop == NULL)
+        guard_misuse("a guard is left that was not entered");
+    if (branch != NULL && !unlink_guard(branch, guard))
+        guard_misuse("a guard is left in another branch than its own");
+    guard->drop = NULL;
 }
 
 static void drop_guards(struct dz_branch *branch)
@@ -56,13 +71,25 @@ static void drop_guards(struct dz_branch *branch)
     branch->guards = NULL;
     while (guard != NULL) {
         struct dz_guard *next = guard->next;
+        void (*drop)(struct dz_guard * guard) = guard->drop;
 
-        guard->drop(guard);
+        guard->drop = NULL;
+        drop(guard);
         guard = next;
     }
 }
 
-/* The innermost first: what a branch waits for, then what it holds. */
+/* First all leave their queues, so that nothing that one of them gives back
+ * goes to another. */
+static void withdraw_branches(struct dz_select *select)
+{
+    struct dz_branch *branches = branches_of(select);
+
+    for (unsigned i = 0; i < select->count; i++)
+        dz_waiter_withdraw(&branches[i].waiter);
+}
+
+/* Then the innermost first: what a branch waits for, then what it holds. */
 static void cancel_branches(struct dz_select *select)
 {
     struct dz_branch *branches = branches_of(select);
@@ -73,9 +100,16 @@ static void cancel_branches(struct dz_select *select)
     }
 }
 
-static void select_cancel(struct dz_canceller *canceller)
+static void select_leave(
+    struct dz_canceller *canceller, enum dz_leaving leaving)
 {
-    cancel_branches(container_of(canceller, struct dz_select, canceller));
+    struct dz_select *select =
+        container_of(canceller, struct dz_select, canceller);
+
+    if (leaving == DZ_WITHDRAW)
+        withdraw_branches(select);
+    else
+        cancel_branches(select);
 }
 
 /* What the winner holds now belongs to the branch around the select. */
@@ -97,7 +131,7 @@ int dz_select_begin(struct dz_select *select, unsigned count)
 {
     struct dz_branch *branches = branches_of(select);
 
-    select->canceller.cancel = select_cancel;
+    select->canceller.leave = select_leave;
     select->outer = dz_current;
     if (!dz_waiter_enter(&select->canceller))
         return 1;
@@ -127,6 +161,7 @@ enum dz_poll dz_select_won(struct dz_select *select, unsigned branch)
     dz_current->place = 0;
     select->winner = (uint8_t)branch;
     hand_over(&branches_of(select)[branch]);
+    withdraw_branches(select);
     cancel_branches(select);
     return DZ_READY;
 }

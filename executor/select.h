@@ -20,8 +20,9 @@
  *  - Each branch has a waiter of its own in the select. While the task is in
  *    it, its own waiter says so: whoever cancels that waiter cancels the
  *    select, and with it what its branches wait for, however deep they nest.
- *  - The losers are cancelled as soon as the winner is known. They leave their
- *    queues, and a grant that one of them did not collect is passed on.
+ *  - The losers are cancelled as soon as the winner is known. First all leave
+ *    their queues, then a grant that one of them did not collect is passed on:
+ *    to somebody else, never to another loser.
  *  - What a losing branch holds, it gives back through its guards, newest
  *    first. A child that holds a lock or a slot across an await enters a guard:
  *
@@ -42,10 +43,11 @@
 
 #include "executor/task.h"
 
-/* Something that a branch holds and has to give back when it is cancelled. */
+/* Something that a branch holds and has to give back when it is cancelled. All
+ * zero until it is entered. */
 struct dz_guard {
     struct dz_guard *next;
-    void (*drop)(struct dz_guard *guard);
+    void (*drop)(struct dz_guard *guard); /* NULL: not entered */
 };
 
 struct dz_branch {
@@ -76,7 +78,8 @@ struct dz_select3 {
 /* From here until dz_guard_leave the branch that runs now holds something,
  * which `drop` gives back. It is called by the select that cancels the branch,
  * in its task, and does not wait. A task that is in no select cannot be
- * cancelled, and nothing is stored. In a task. */
+ * cancelled, and nothing is queued. Panics if a guard is entered that was not
+ * left, or left in another branch than the one that holds it. In a task. */
 void dz_guard_enter(
     struct dz_guard *guard, void (*drop)(struct dz_guard *guard));
 void dz_guard_leave(struct dz_guard *guard);

@@ -375,6 +375,108 @@ static void what_was_handed_over_can_be_left(void **state)
     assert_string_equal(drops, "");
 }
 
+/* Two branches that wait at the same source: what the one gives up must not
+ * wake its own task through the other. */
+struct twin {
+    struct dz_task task;
+    struct dz_select3 select;
+    unsigned polls;
+};
+
+static enum dz_poll twin_select_poll(struct twin *self)
+{
+    self->polls++;
+    return dz_select3(
+        &self->select, source_poll(0), source_poll(1), source_poll(1));
+}
+
+static enum dz_poll twin_poll(struct twin *self)
+{
+    async (self) {
+        await(twin_select_poll(self));
+        await(source_poll(2));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(twins, struct twin, twin_poll, 1)
+
+static void a_loser_does_not_pass_its_grant_to_another_loser(void **state)
+{
+    struct twin *twin;
+
+    (void)state;
+    begin(TWO);
+    give(0);
+    pass();
+    (void)twins_claim(&twin);
+    dz_executor_spawn(&executor, &twin->task);
+    pass();
+    give(0);
+    give(1);
+    pass();
+    assert_int_equal(twin->polls, 2);
+    assert_false(dz_executor_is_ready(&executor));
+    assert_int_equal(left_at(1), 1);
+}
+
+/* A holder awaits a select, and is cancelled in turn: what it held itself, and
+ * what the select's winner left with it, is given back. */
+struct holder {
+    struct dz_task task;
+    struct dz_select2 outer;
+    struct dz_select2 inner;
+    struct dz_frame frame;
+    struct dz_guard guard;
+    struct child child;
+    bool done;
+};
+
+static struct holder *holder;
+
+static enum dz_poll hold_poll(struct dz_frame *self)
+{
+    async (self) {
+        dz_guard_enter(&holder->guard, drop_inner);
+        await(dz_select2(
+            &holder->inner, acquire_poll(&holder->child), source_poll(1)));
+        await(source_poll(2));
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll holder_poll(struct holder *self)
+{
+    async (self) {
+        await(
+            dz_select2(&self->outer, hold_poll(&self->frame), source_poll(3)));
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(holders, struct holder, holder_poll, 1)
+
+static void what_a_branch_held_before_an_inner_select_it_still_holds(
+    void **state)
+{
+    (void)state;
+    begin(TWO);
+    give(0);
+    pass();
+    (void)holders_claim(&holder);
+    dz_executor_spawn(&executor, &holder->task);
+    pass();
+    give(0);
+    pass();
+    assert_true(lock_is_held);
+    give(3);
+    pass();
+    assert_true(holder->done);
+    assert_string_equal(drops, "oi");
+    assert_false(lock_is_held);
+}
+
 struct rooted {
     struct dz_task task;
     struct child child;
@@ -435,6 +537,123 @@ static void a_task_that_ends_in_a_select_leaves_all_queues(void **state)
     nobody_waits_anywhere();
 }
 
+/* dz_cancel() out of a select, and then the same select again. */
+struct again {
+    struct dz_task task;
+    struct dz_select2 select;
+    bool done;
+};
+
+static enum dz_poll again_poll(struct again *self)
+{
+    async (self) {
+        (void)dz_select2(&self->select, source_poll(0), source_poll(1));
+        dz_cancel();
+        await(dz_select2(&self->select, source_poll(0), source_poll(1)));
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(agains, struct again, again_poll, 1)
+
+static void a_select_that_was_cancelled_can_be_entered_again(void **state)
+{
+    struct again *again;
+
+    (void)state;
+    begin(TWO);
+    give(0);
+    pass();
+    (void)agains_claim(&again);
+    dz_executor_spawn(&executor, &again->task);
+    pass();
+    assert_ptr_equal(sources[0].first->next, NULL);
+    give(1);
+    pass();
+    assert_true(again->done);
+    assert_int_equal(dz_select_winner(&again->select), 1);
+    nobody_waits_anywhere();
+}
+
+/* What a task may do wrong with a guard, in a branch and outside of any. */
+struct misuser {
+    struct dz_task task;
+    struct dz_select2 select;
+    struct dz_select2 inner;
+    void (*misuse)(void);
+};
+
+static enum dz_poll misuse_poll(void (*misuse)(void))
+{
+    misuse();
+    return DZ_READY;
+}
+
+static enum dz_poll misuser_poll(struct misuser *self)
+{
+    async (self) {
+        await(dz_select2(
+            &self->select, misuse_poll(self->misuse), source_poll(0)));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(misusers, struct misuser, misuser_poll, 1)
+
+static void in_a_branch(void (*misuse)(void))
+{
+    struct misuser *misuser;
+
+    dz_executor_init(&executor, "test");
+    (void)misusers_claim(&misuser);
+    misuser->misuse = misuse;
+    dz_executor_spawn(&executor, &misuser->task);
+    pass();
+}
+
+static struct dz_guard misused;
+
+static void enter_twice(void)
+{
+    dz_guard_enter(&misused, drop_outer);
+    dz_guard_enter(&misused, drop_outer);
+}
+
+static void leave_unentered(void)
+{
+    dz_guard_leave(&misused);
+}
+
+static void leave_elsewhere(void)
+{
+    misused.drop = drop_outer; /* as if it were another branch's */
+    dz_guard_leave(&misused);
+}
+
+static void guard_entered_twice(void)
+{
+    in_a_branch(enter_twice);
+}
+
+static void guard_left_unentered(void)
+{
+    in_a_branch(leave_unentered);
+}
+
+static void guard_left_elsewhere(void)
+{
+    in_a_branch(leave_elsewhere);
+}
+
+static void misused_guards_panic(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(guard_entered_twice), "that was not left");
+    assert_says(last_words_of(guard_left_unentered), "that was not entered");
+    assert_says(last_words_of(guard_left_elsewhere), "in another branch");
+}
+
 static void guard_outside(void)
 {
     static struct dz_guard guard;
@@ -461,4 +680,7 @@ RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(what_was_handed_over_can_be_left),
     TEST(guards_outside_selects_cost_nothing_and_do_nothing),
     TEST(a_task_that_ends_in_a_select_leaves_all_queues),
-    TEST(a_guard_outside_tasks_panics))
+    TEST(a_loser_does_not_pass_its_grant_to_another_loser),
+    TEST(what_a_branch_held_before_an_inner_select_it_still_holds),
+    TEST(a_select_that_was_cancelled_can_be_entered_again),
+    TEST(misused_guards_panic), TEST(a_guard_outside_tasks_panics))

@@ -35,6 +35,8 @@ void *dz_pool_claim(const struct dz_pool *pool)
 
 void dz_task_release(struct dz_task *task)
 {
+    if (task->pool == NULL)
+        dz_panic("a slot is released that was not claimed", __FILE__, __LINE__);
     if (task->executor != NULL)
         dz_task_panic(task, "a spawned task is released");
     task->pool = NULL;

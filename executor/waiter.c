@@ -4,15 +4,17 @@
 #include "executor/task.h"
 #include "executor/units.h"
 
-static void outside_cancel(struct dz_canceller *canceller)
+static void outside_leave(
+    struct dz_canceller *canceller, enum dz_leaving leaving)
 {
     (void)canceller;
+    (void)leaving;
     dz_panic("await outside a task", __FILE__, __LINE__);
 }
 
-static struct dz_canceller outside = {outside_cancel};
+static struct dz_canceller outside = {outside_leave};
 
-/* Its place makes the first attempt to register it end in outside_cancel. It
+/* Its place makes the first attempt to register it end in outside_leave. It
  * has no task, which is what the single-slot policy looks at. */
 struct dz_waiter dz_outside = {
     .place = (uintptr_t)&outside + DZ_PLACE_CUSTOM,
@@ -20,23 +22,57 @@ struct dz_waiter dz_outside = {
 
 DZ_PORT_LOCAL struct dz_waiter *dz_current = &dz_outside;
 
+/* Nobody else knows whether the task is in the middle of an operation. */
+static void check_owner(const struct dz_waiter *waiter)
+{
+    const struct dz_task *task = dz_current->task;
+
+    if (task == waiter->task || (task == NULL && dz_port_context() == 0))
+        return;
+    dz_task_panic(waiter->task, "a wait is cancelled, but not by its task");
+}
+
+static struct dz_canceller *canceller_of(const struct dz_waiter *waiter)
+{
+    return (struct dz_canceller *)(waiter->place - DZ_PLACE_CUSTOM);
+}
+
+static bool is_custom(const struct dz_waiter *waiter)
+{
+    return (waiter->place & DZ_PLACE_CUSTOM) != 0;
+}
+
+void dz_waiter_withdraw(struct dz_waiter *waiter)
+{
+    dz_key key;
+
+    if (is_custom(waiter)) {
+        canceller_of(waiter)->leave(canceller_of(waiter), DZ_WITHDRAW);
+        return;
+    }
+    key = dz_port_enter();
+    if (waiter->place != 0 && (waiter->place & DZ_PLACE_GRANTED) == 0)
+        dz_units_leave(waiter);
+    dz_port_exit(key);
+}
+
 /* Only the task itself enters and leaves a custom place, so a canceller runs
  * with interrupts on. */
 static void cancel_custom(struct dz_waiter *waiter)
 {
-    uintptr_t place = waiter->place - DZ_PLACE_CUSTOM;
-    struct dz_canceller *canceller = (struct dz_canceller *)place;
+    struct dz_canceller *canceller = canceller_of(waiter);
 
-    if (waiter != &dz_outside)
-        waiter->place = 0;
-    canceller->cancel(canceller);
+    waiter->place = 0;
+    canceller->leave(canceller, DZ_CANCEL);
 }
 
 void dz_waiter_cancel(struct dz_waiter *waiter)
 {
     dz_key key;
 
-    if ((waiter->place & DZ_PLACE_CUSTOM) != 0) {
+    check_owner(waiter);
+    if (is_custom(waiter)) {
+        dz_waiter_withdraw(waiter);
         cancel_custom(waiter);
         return;
     }
@@ -68,14 +104,15 @@ bool dz_waiter_enter(struct dz_canceller *canceller)
     return true;
 }
 
-static void yield_cancel(struct dz_canceller *canceller)
+static void yield_leave(struct dz_canceller *canceller, enum dz_leaving leaving)
 {
     (void)canceller;
+    (void)leaving;
 }
 
 /* The place "has yielded": nobody is queued there, it only remembers that the
  * wake-up which ends the yield is on its way. */
-static struct dz_canceller yielded = {yield_cancel};
+static struct dz_canceller yielded = {yield_leave};
 
 enum dz_poll dz_yield_poll(void)
 {

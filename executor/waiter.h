@@ -18,8 +18,9 @@
  *    its grant, until it waits for something else, its task ends, or it calls
  *    dz_cancel(). With DZ_CHECKS, waiting for something else without
  *    dz_cancel() panics: it is nearly always a forgotten wait.
- *  - To cancel takes a critical section, which is stronger than any raw mutex
- *    an object can have, so it does not have to know which one that is.
+ *  - A wait is cancelled by its own task, with the critical section. That is
+ *    stronger than any raw mutex an object can have, so the object does not
+ *    have to be known.
  *  - Outside tasks, dz_current is a waiter that panics when it is registered.
  *    A port that can swaps the pointer on interrupt entry, so that a handler
  *    never acts in the name of the task that it interrupted.
@@ -43,9 +44,16 @@ struct dz_waiter {
     struct dz_task *task;   /* to wake */
 };
 
+/* A wait is left in two steps, so that what one branch of a select gives up
+ * does not go to another branch that is to be cancelled, too. */
+enum dz_leaving {
+    DZ_WITHDRAW, /* leave all queues, but keep what was granted */
+    DZ_CANCEL,   /* then pass on what was granted, and give back what is held */
+};
+
 /* How a place that is not a struct dz_units is left. */
 struct dz_canceller {
-    void (*cancel)(struct dz_canceller *canceller);
+    void (*leave)(struct dz_canceller *canceller, enum dz_leaving leaving);
 };
 
 /* The waiter of the branch that runs now, on this core. */
@@ -55,8 +63,12 @@ extern DZ_PORT_LOCAL struct dz_waiter *dz_current;
 extern struct dz_waiter dz_outside;
 
 /* Leaves the queue; a grant that was not collected is passed on. Nothing
- * happens to an idle waiter. Any context; the waiter belongs to this core. */
+ * happens to an idle waiter. In the waiter's own task, or in thread mode
+ * outside tasks; else it panics. */
 void dz_waiter_cancel(struct dz_waiter *waiter);
+
+/* The first of the two steps alone. Likewise. */
+void dz_waiter_withdraw(struct dz_waiter *waiter);
 
 /* The branch that runs now stops waiting for what it polled last. In a task. */
 DZ_INLINE void dz_cancel(void)

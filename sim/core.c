@@ -13,11 +13,19 @@ enum { DOORBELL = SIGURG };
 /* The core that this thread is, NULL on other threads. */
 static DZ_PORT_LOCAL struct dz_core *here;
 
+/* The vector is there before the interrupt can come. One that is pending
+ * already was passed over while it was disabled: leave a note to look again. */
 void dz_core_bind(struct dz_core *core, unsigned line,
     void (*handler)(void *argument), void *argument)
 {
+    dz_key key = dz_port_enter();
+
+    if (line < DZ_NVIC_LINES)
+        core->vectors[line] = (struct dz_core_vector){handler, argument};
     dz_nvic_enable(&core->nvic, line);
-    core->vectors[line] = (struct dz_core_vector){handler, argument};
+    if (here == core)
+        dz_port_core.deferred = 1;
+    dz_port_exit(key);
 }
 
 /* Runs one handler, as the hardware would: in its own context, in the name of
@@ -42,20 +50,36 @@ static void run_handler(struct dz_core *core, unsigned line)
     dz_port_core.event = 1;
 }
 
+/*
+ * From here on nobody sends a signal to this thread. Who kicks says so before
+ * looking at is_running, and we look for kickers after clearing it: one of the
+ * two sees the other.
+ */
+static void leave_thread(struct dz_core *core)
+{
+    atomic_store(&core->is_running, false);
+    while (atomic_load(&core->kickers) != 0)
+        sched_yield();
+}
+
 /* In thread mode only: a handler returns to where it came from. */
 static void end_if_stopped(struct dz_core *core)
 {
-    if (atomic_load(&core->is_stopped) && dz_port_core.interrupt == 0)
-        pthread_exit(NULL);
+    if (!atomic_load(&core->is_stopped) || dz_port_core.interrupt != 0)
+        return;
+    leave_thread(core);
+    pthread_exit(NULL);
 }
 
 /*
  * Runs all that may run now. Called unmasked. The note is cleared before the
  * scan: a signal during or behind the scan leaves a new one, and we go round
- * again.
+ * again. The wish to stop is a note that stays until thread mode obeys it.
  */
 static void run_pending(struct dz_core *core)
 {
+    int saved = errno;
+
     do {
         int line;
 
@@ -67,36 +91,31 @@ static void run_pending(struct dz_core *core)
         dz_port_core.masked = 0;
         atomic_signal_fence(memory_order_seq_cst);
     } while (dz_port_core.deferred != 0);
+    if (atomic_load(&core->is_stopped))
+        dz_port_core.deferred = 1;
+    errno = saved;
 }
 
 static void dispatch(void)
 {
-    int saved = errno;
-
-    end_if_stopped(here);
     run_pending(here);
-    errno = saved;
+    end_if_stopped(here);
 }
 
 /* The kick is cleared before anything is looked at: who pends later kicks
- * again. Masked, or asked to stop, we leave a note to the thread. */
+ * again. Masked, we leave a note to the thread. */
 static void doorbell(int number)
 {
     struct dz_core *core = here;
-    int saved = errno;
 
     (void)number;
     if (core == NULL)
         return;
     atomic_store(&core->is_kicked, false);
-    if (dz_port_core.masked != 0) {
+    if (dz_port_core.masked != 0)
         dz_port_core.deferred = 1;
-    } else {
+    else
         run_pending(core);
-        if (atomic_load(&core->is_stopped))
-            dz_port_core.deferred = 1;
-    }
-    errno = saved;
 }
 
 static sigset_t doorbell_set(void)
@@ -127,10 +146,11 @@ static void sleep_until_event(void)
 
 static void kick(struct dz_core *core)
 {
-    if (!atomic_load(&core->is_running))
-        return;
-    if (!atomic_exchange(&core->is_kicked, true))
+    atomic_fetch_add(&core->kickers, 1);
+    if (atomic_load(&core->is_running) &&
+        !atomic_exchange(&core->is_kicked, true))
         pthread_kill(core->thread, DOORBELL);
+    atomic_fetch_sub(&core->kickers, 1);
 }
 
 static void pend_here(struct dz_core *core)
@@ -174,6 +194,7 @@ static void forget(struct dz_core *core)
     core->nvic.active = 0;
     atomic_store(&core->is_stopped, false);
     atomic_store(&core->is_kicked, false);
+    atomic_store(&core->may_go_on, false);
 }
 
 void dz_core_leave(struct dz_core *core)
@@ -183,19 +204,20 @@ void dz_core_leave(struct dz_core *core)
     forget(core);
 }
 
-/* The thread announces itself before it looks, so that who pends earlier is
- * seen by the look, and who pends later rings. */
+/* The thread looks after it can be sent signals: who pended earlier is seen by
+ * the look, and who pends later rings. */
 static void *core_thread(void *argument)
 {
     struct dz_core *core = argument;
     sigset_t set = doorbell_set();
 
+    while (!atomic_load(&core->may_go_on))
+        sched_yield();
     dz_core_enter(core);
-    core->thread = pthread_self();
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    atomic_store(&core->is_running, true);
     run_pending(core);
     core->main(core->argument);
+    leave_thread(core);
     return NULL;
 }
 
@@ -204,27 +226,27 @@ void dz_core_start(
 {
     sigset_t set = doorbell_set();
     sigset_t old;
-    pthread_t thread;
 
-    if (atomic_load(&core->is_running))
+    if (core->is_started)
         dz_panic("a core is started twice", __FILE__, __LINE__);
+    core->is_started = true;
     install_doorbell();
     core->main = main;
     core->argument = argument;
     pthread_sigmask(SIG_BLOCK, &set, &old);
-    if (pthread_create(&thread, NULL, core_thread, core) != 0)
+    if (pthread_create(&core->thread, NULL, core_thread, core) != 0)
         dz_panic("no thread for a core", __FILE__, __LINE__);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    while (!atomic_load(&core->is_running))
-        sched_yield();
+    atomic_store(&core->is_running, true);
+    atomic_store(&core->may_go_on, true);
 }
 
 void dz_core_join(struct dz_core *core)
 {
-    if (!atomic_load(&core->is_running))
+    if (!core->is_started)
         dz_panic("a core is joined that does not run", __FILE__, __LINE__);
     pthread_join(core->thread, NULL);
-    atomic_store(&core->is_running, false);
+    core->is_started = false;
     forget(core);
 }
 

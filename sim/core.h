@@ -28,10 +28,12 @@
  *  - A core sleeps in sigsuspend with the doorbell blocked up to that moment,
  *    so no wake-up falls between the last look and the sleep. Returning from
  *    an interrupt sets the event register, as on the real thing.
- *  - errno is kept, and system calls are restarted where the system does that.
+ *  - errno is kept over every interrupt, and system calls are restarted where
+ *    the system does that.
  *
  * What to know
- *  - Peripherals are stopped before the core that they interrupt.
+ *  - A pend that comes when the core has ended is kept for its next start, or
+ *    forgotten by the join.
  *  - Handlers call nothing that is not async-signal-safe, and thread-mode code
  *    that shares such a call with one makes it in a critical section.
  */
@@ -52,15 +54,18 @@ struct dz_core {
     struct dz_nvic nvic;
     struct dz_core_vector vectors[DZ_NVIC_LINES];
     pthread_t thread;
+    bool is_started;        /* and not joined yet; the starter's */
+    atomic_bool may_go_on;  /* `thread` is known */
     atomic_bool is_running; /* `thread` can be sent a signal */
+    atomic_uint kickers;    /* who may be about to send one */
     atomic_bool is_kicked;  /* a doorbell is on its way */
     atomic_bool is_stopped; /* asked to end */
     void (*main)(void *argument);
     void *argument;
 };
 
-/* Gives an interrupt its handler and enables it. Before the core starts, or
- * on it. */
+/* Gives an interrupt its handler and enables it: if it is pending, it runs now.
+ * Before the core starts, or on it, in any context. */
 void dz_core_bind(struct dz_core *core, unsigned line,
     void (*handler)(void *argument), void *argument);
 

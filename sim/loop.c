@@ -61,6 +61,8 @@ void dz_loop_call(
     dz_key key = dz_port_enter();
     unsigned before;
 
+    if (pthread_equal(pthread_self(), loop->thread))
+        dz_panic("the loop calls itself", __FILE__, __LINE__);
     pthread_mutex_lock(&loop->lock);
     while (loop->request != NULL)
         pthread_cond_wait(&loop->changed, &loop->lock);
@@ -74,10 +76,20 @@ void dz_loop_call(
     dz_port_exit(key);
 }
 
+static void check_closing(uv_handle_t *handle, void *argument)
+{
+    struct dz_loop *loop = argument;
+
+    if (handle != (uv_handle_t *)&loop->bell && !uv_is_closing(handle))
+        dz_panic("the loop is stopped while a peripheral is open", __FILE__,
+            __LINE__);
+}
+
 static void close_bell(void *argument)
 {
     struct dz_loop *loop = argument;
 
+    uv_walk(&loop->uv, check_closing, loop);
     uv_close((uv_handle_t *)&loop->bell, NULL);
 }
 
@@ -85,9 +97,7 @@ void dz_loop_stop(struct dz_loop *loop)
 {
     dz_loop_call(loop, close_bell, loop);
     pthread_join(loop->thread, NULL);
-    if (uv_loop_close(&loop->uv) != 0)
-        dz_panic("the loop is stopped while a peripheral is open", __FILE__,
-            __LINE__);
+    check(uv_loop_close(&loop->uv));
     pthread_cond_destroy(&loop->changed);
     pthread_mutex_destroy(&loop->lock);
 }

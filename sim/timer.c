@@ -43,11 +43,23 @@ static void stop_uv(void *argument)
     check(uv_timer_stop(&timer->uv));
 }
 
+static void note_closed(uv_handle_t *uv)
+{
+    struct dz_sim_timer *timer = uv->data;
+
+    atomic_store(&timer->is_closed, true);
+}
+
 static void close_uv(void *argument)
 {
     struct dz_sim_timer *timer = argument;
 
-    uv_close((uv_handle_t *)&timer->uv, NULL);
+    uv_close((uv_handle_t *)&timer->uv, note_closed);
+}
+
+static void nothing(void *argument)
+{
+    (void)argument;
 }
 
 /* What follows runs anywhere else. */
@@ -60,6 +72,7 @@ void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
     timer->line = line;
     atomic_store(&timer->raised_at, 0);
     atomic_store(&timer->raised_in_all, 0);
+    atomic_store(&timer->is_closed, false);
     dz_loop_call(loop, open_uv, timer);
 }
 
@@ -79,4 +92,7 @@ void dz_sim_timer_stop(struct dz_sim_timer *timer)
 void dz_sim_timer_close(struct dz_sim_timer *timer)
 {
     dz_loop_call(timer->loop, close_uv, timer);
+    /* libuv closes at the end of a turn of its loop: let turns pass. */
+    while (!atomic_load(&timer->is_closed))
+        dz_loop_call(timer->loop, nothing, timer);
 }

@@ -28,6 +28,7 @@ struct dz_sim_timer {
     uint64_t period;                /* in ms */
     _Atomic uint64_t raised_at;     /* uv_hrtime() of the last interrupt */
     _Atomic uint64_t raised_in_all; /* interrupts so far */
+    atomic_bool is_closed;          /* nobody uses this any more */
 };
 
 /* Each of these returns when it is done. Any thread but the loop's, and any

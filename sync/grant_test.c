@@ -457,6 +457,22 @@ void __wrap_dz_waiter_cancel(struct dz_waiter *waiter)
     __real_dz_waiter_cancel(waiter);
 }
 
+/* Likewise the first step of a select's two, which leaves promises alone. */
+void __real_dz_waiter_withdraw(struct dz_waiter *waiter);
+void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter);
+
+void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter)
+{
+    model_begin();
+    for (unsigned i = 0; i < CHANNELS; i++) {
+        (void)list_remove(&channels[i].slots.waiting, waiter);
+        (void)list_remove(&channels[i].items.waiting, waiter);
+    }
+    (void)list_remove(&latest_model.values.waiting, waiter);
+    model_end();
+    __real_dz_waiter_withdraw(waiter);
+}
+
 /* ---- Workers: each waits for an order and carries it out. */
 
 struct worker {

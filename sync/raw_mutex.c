@@ -66,5 +66,10 @@ void dz_owner_lock(void *self, const struct dz_object *object)
 
 void dz_owner_unlock(void *self, const struct dz_object *object)
 {
-    owner_of(self, object)->is_held = false;
+    struct dz_owner *owner = owner_of(self, object);
+
+    if (!owner->is_held)
+        misuse(self, object, "an object is unlocked that is not locked",
+            &owner->context);
+    owner->is_held = false;
 }

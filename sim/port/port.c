@@ -35,6 +35,15 @@ void dz_port_wait(void)
         .line = __LINE__,
     };
 
+    static const struct dz_panic masked = {
+        .reason = "the executor waits with interrupts off, or in an interrupt; "
+                  "is a task awaiting with a lock held?",
+        .file = __FILE__,
+        .line = __LINE__,
+    };
+
+    if (dz_port_core.masked != 0 || dz_port_core.interrupt != 0)
+        dz_port_panic(&masked);
     if (dz_port_core.event == 0) {
         if (dz_port_core.wait == NULL)
             dz_port_panic(&deadlock);
