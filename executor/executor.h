@@ -58,7 +58,8 @@ DZ_INLINE bool dz_executor_is_ready(const struct dz_executor *executor)
 _Noreturn void dz_executor_run(struct dz_executor *executor);
 
 /* The same until `done` is true, which is looked at after each pass and before
- * each wait: a task may set it, or an interrupt. Thread mode. */
+ * each wait. A task sets it; an interrupt that sets it wakes a task, too, so
+ * that a wait ends. Thread mode. */
 void dz_executor_run_until(
     struct dz_executor *executor, const volatile bool *done);
 

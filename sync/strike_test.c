@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * strike_test -- each scenario with an interrupt before each of its accesses
+ *
+ * This file, the executor and the primitives are compiled so that sim/strike.c
+ * sees every access. What is attacked above all are the places that do without
+ * a critical section, and say why.
+ */
+
+#include "sim/strike.h"
+
+#include "executor/select.h"
+#include "sim/test.h"
+#include "sync/channel.h"
+#include "sync/signal.h"
+#include "sync/waker.h"
+
+DZ_CHANNEL_DEFINE(narrow_channel, int, 1, DZ_CRITICAL_SECTION)
+DZ_CHANNEL_DEFINE(wide_channel, int, 4, DZ_CRITICAL_SECTION)
+DZ_CHANNEL_DEFINE_SINGLE_SLOT(slot_channel, int, 4, DZ_CRITICAL_SECTION)
+DZ_SIGNAL_DEFINE(int_signal, int, DZ_CRITICAL_SECTION)
+
+static struct narrow_channel narrow;
+static struct wide_channel wide;
+static struct slot_channel slot;
+static struct int_signal latest;
+static struct dz_atomic_waker waker;
+static struct dz_executor executor;
+static struct dz_executor other;
+static volatile bool done;
+static int received; /* in all */
+static int sum;      /* of what was received */
+static const int one = 1;
+static const int two = 2;
+
+#define must(condition)                                                       \
+    do {                                                                       \
+        if (!(condition))                                                      \
+            fail_msg("%s does not hold", #condition);                          \
+    } while (0)
+
+/* Receives what the task and the interrupt send: 1 + 2. */
+struct receiver {
+    struct dz_task task;
+    int value;
+    int wanted;
+};
+
+static enum dz_poll wide_receiver_poll(struct receiver *self)
+{
+    async (self) {
+        for (; self->wanted > 0; self->wanted--) {
+            await(wide_channel_receive(&wide, &self->value));
+            received++;
+            sum += self->value;
+        }
+        done = true;
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll slot_receiver_poll(struct receiver *self)
+{
+    async (self) {
+        for (; self->wanted > 0; self->wanted--) {
+            await(slot_channel_receive(&slot, &self->value));
+            received++;
+            sum += self->value;
+        }
+        done = true;
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll signal_receiver_poll(struct receiver *self)
+{
+    async (self) {
+        await(int_signal_wait(&latest, &self->value));
+        sum += self->value;
+        done = true;
+    }
+    return DZ_READY;
+}
+
+struct sender {
+    struct dz_task task;
+    int value;
+};
+
+static enum dz_poll wide_sender_poll(struct sender *self)
+{
+    async (self) {
+        await(wide_channel_send(&wide, &one));
+        await(dz_yield_poll());
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll narrow_sender_poll(struct sender *self)
+{
+    async (self) {
+        for (self->value = 0; self->value < 3; self->value++)
+            await(narrow_channel_send(&narrow, &one));
+    }
+    return DZ_READY;
+}
+
+struct brief {
+    struct dz_task task;
+};
+
+/* Ends with a wake-up pending. */
+static enum dz_poll brief_poll(struct brief *self)
+{
+    async (self) {
+        received++;
+        dz_task_wake(&self->task);
+    }
+    return DZ_READY;
+}
+
+struct selecting {
+    struct dz_task task;
+    struct dz_select2 select;
+    int first;
+    int second;
+};
+
+static enum dz_poll selecting_poll(struct selecting *self)
+{
+    async (self) {
+        await(dz_select2(&self->select,
+            wide_channel_receive(&wide, &self->first),
+            narrow_channel_receive(&narrow, &self->second)));
+        received++;
+        done = true;
+    }
+    return DZ_READY;
+}
+
+struct watching {
+    struct dz_task task;
+};
+
+/* Register first, look second. */
+static enum dz_poll watch_poll(void)
+{
+    dz_atomic_waker_register(&waker);
+    return sum != 0 ? DZ_READY : DZ_PENDING;
+}
+
+static enum dz_poll watching_poll(struct watching *self)
+{
+    async (self) {
+        await(watch_poll());
+        done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(wide_receivers, struct receiver, wide_receiver_poll, 1)
+DZ_TASK_POOL(slot_receivers, struct receiver, slot_receiver_poll, 1)
+DZ_TASK_POOL(signal_receivers, struct receiver, signal_receiver_poll, 1)
+DZ_TASK_POOL(wide_senders, struct sender, wide_sender_poll, 1)
+DZ_TASK_POOL(narrow_senders, struct sender, narrow_sender_poll, 1)
+DZ_TASK_POOL(briefs, struct brief, brief_poll, 2)
+DZ_TASK_POOL(selectings, struct selecting, selecting_poll, 1)
+DZ_TASK_POOL(watchings, struct watching, watching_poll, 1)
+
+static void clear_all(void)
+{
+    memset(&narrow, 0, sizeof(narrow));
+    memset(&wide, 0, sizeof(wide));
+    memset(&slot, 0, sizeof(slot));
+    memset(&latest, 0, sizeof(latest));
+    memset(&waker, 0, sizeof(waker));
+    memset(wide_receivers_slots, 0, sizeof(wide_receivers_slots));
+    memset(slot_receivers_slots, 0, sizeof(slot_receivers_slots));
+    memset(signal_receivers_slots, 0, sizeof(signal_receivers_slots));
+    memset(wide_senders_slots, 0, sizeof(wide_senders_slots));
+    memset(narrow_senders_slots, 0, sizeof(narrow_senders_slots));
+    memset(briefs_slots, 0, sizeof(briefs_slots));
+    memset(selectings_slots, 0, sizeof(selectings_slots));
+    memset(watchings_slots, 0, sizeof(watchings_slots));
+    dz_executor_init(&executor, "struck");
+    dz_executor_init(&other, "other");
+    done = false;
+    received = 0;
+    sum = 0;
+}
+
+static struct dz_task *spawn(
+    struct dz_executor *where, const struct dz_pool *pool)
+{
+    struct dz_task *task = dz_pool_claim(pool);
+
+    must(task != NULL);
+    dz_executor_spawn(where, task);
+    return task;
+}
+
+static void spawn_receiver(const struct dz_pool *pool, int wanted)
+{
+    struct receiver *receiver = dz_pool_claim(pool);
+
+    receiver->wanted = wanted;
+    dz_executor_spawn(&executor, &receiver->task);
+}
+
+static void run_until_done(void)
+{
+    dz_executor_run_until(&executor, &done);
+    strike_at_last();
+}
+
+/* As an interrupt executor is run: polled once for each pend. */
+static void poll_while_pended(void)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        while (dz_port_core.event != 0) {
+            dz_port_core.event = 0;
+            dz_executor_poll(&executor);
+        }
+        strike_at_last();
+    }
+}
+
+static void nothing_is_left(void)
+{
+    must(!dz_executor_is_ready(&executor) || dz_port_core.event != 0);
+    must(wide.channel.items.first == NULL);
+    must(narrow.channel.items.first == NULL);
+    must(wide.channel.slots.first == NULL);
+}
+
+/* -- A wake-up at every point of the run loop, on the way to sleep. */
+
+static void prepare_receiving(void)
+{
+    clear_all();
+    spawn_receiver(&wide_receivers, 2);
+    spawn(&executor, &wide_senders);
+}
+
+static void send_two(void)
+{
+    must(wide_channel_try_send(&wide, &two));
+}
+
+static void both_were_received(void)
+{
+    must(done && received == 2 && sum == 3);
+    nothing_is_left();
+}
+
+static const struct strike run_loop = {"run loop", prepare_receiving,
+    run_until_done, send_two, both_were_received};
+
+static const struct strike polled = {"polled", prepare_receiving,
+    poll_while_pended, send_two, both_were_received};
+
+static void prepare_slot(void)
+{
+    clear_all();
+    spawn_receiver(&slot_receivers, 2);
+    must(slot_channel_try_send(&slot, &one));
+}
+
+static void send_two_to_slot(void)
+{
+    must(slot_channel_try_send(&slot, &two));
+}
+
+static void both_came_through_the_slot(void)
+{
+    must(done && received == 2 && sum == 3);
+}
+
+static const struct strike single_slot = {"single slot", prepare_slot,
+    run_until_done, send_two_to_slot, both_came_through_the_slot};
+
+static void prepare_signal(void)
+{
+    clear_all();
+    spawn_receiver(&signal_receivers, 1);
+}
+
+static void send_signal(void)
+{
+    int_signal_send(&latest, 2);
+}
+
+static void signal_was_received(void)
+{
+    must(done && sum == 2);
+}
+
+static const struct strike signalled = {"signal", prepare_signal,
+    run_until_done, send_signal, signal_was_received};
+
+static void prepare_watching(void)
+{
+    clear_all();
+    spawn(&executor, &watchings);
+}
+
+static void set_and_wake(void)
+{
+    sum = 1;
+    dz_atomic_waker_wake(&waker);
+}
+
+static void was_woken(void)
+{
+    must(done);
+}
+
+static const struct strike atomic_waker = {"atomic waker", prepare_watching,
+    run_until_done, set_and_wake, was_woken};
+
+/* -- A task ends, its wake-up pending; the interrupt takes the slot. */
+
+static struct dz_task *from_handler;
+
+static void prepare_ending(void)
+{
+    clear_all();
+    from_handler = NULL;
+    spawn(&executor, &briefs);
+    spawn(&executor, &briefs);
+    spawn(&executor, &wide_senders);
+}
+
+static void spawn_in_a_free_slot(void)
+{
+    from_handler = dz_pool_claim(&briefs);
+    if (from_handler != NULL)
+        dz_executor_spawn(&other, from_handler);
+}
+
+static void poll_to_the_end(void)
+{
+    for (int i = 0; i < 4; i++)
+        dz_executor_poll(&executor);
+    strike_at_last();
+    dz_executor_poll(&other);
+}
+
+static void all_have_run_and_are_free(void)
+{
+    must(from_handler != NULL || received == 2);
+    must(from_handler == NULL || received == 3);
+    must(!dz_executor_is_ready(&other));
+    for (int i = 0; i < 2; i++)
+        must(briefs_slots[i].task.pool == NULL);
+    must(!dz_executor_is_ready(&executor));
+}
+
+static const struct strike ending = {"ending", prepare_ending,
+    poll_to_the_end, spawn_in_a_free_slot, all_have_run_and_are_free};
+
+/* -- The interrupt wakes the task that is ending. */
+
+static void wake_brief(void)
+{
+    dz_task_wake(&briefs_slots[0].task);
+    dz_task_wake(&wide_senders_slots[0].task);
+}
+
+static void both_have_run(void)
+{
+    must(received == 2);
+    must(!dz_executor_is_ready(&executor));
+    must(wide_senders_slots[0].task.pool == NULL);
+}
+
+static void poll_often(void)
+{
+    for (int i = 0; i < 6; i++)
+        dz_executor_poll(&executor);
+    strike_at_last();
+    for (int i = 0; i < 3; i++)
+        dz_executor_poll(&executor);
+}
+
+static const struct strike woken_at_its_end = {"woken at its end",
+    prepare_ending, poll_often, wake_brief, both_have_run};
+
+/* -- Two claims of the same slots. */
+
+static struct dz_task *claimed[2];
+
+static void prepare_claims(void)
+{
+    clear_all();
+    claimed[0] = NULL;
+    claimed[1] = NULL;
+}
+
+static void claim_first(void)
+{
+    claimed[0] = dz_pool_claim(&briefs);
+    strike_at_last();
+}
+
+static void claim_second(void)
+{
+    claimed[1] = dz_pool_claim(&briefs);
+}
+
+static void they_are_two(void)
+{
+    must(claimed[0] != NULL && claimed[1] != NULL);
+    must(claimed[0] != claimed[1]);
+    for (int i = 0; i < 2; i++) {
+        must(claimed[i]->pool == &briefs);
+        must(claimed[i]->waiter.task == claimed[i]);
+    }
+}
+
+static const struct strike claims = {
+    "claims", prepare_claims, claim_first, claim_second, they_are_two};
+
+/* -- A select, of which the interrupt feeds the one branch, a task the other. */
+
+static void prepare_select(void)
+{
+    clear_all();
+    spawn(&executor, &selectings);
+    spawn(&executor, &wide_senders);
+}
+
+static void send_narrow(void)
+{
+    must(narrow_channel_try_send(&narrow, &two));
+}
+
+static void one_was_taken_and_one_is_left(void)
+{
+    must(done && received == 1);
+    must(wide_channel_len(&wide) + narrow_channel_len(&narrow) == 1);
+    must(wide.channel.items.first == NULL);
+    must(narrow.channel.items.first == NULL);
+}
+
+static const struct strike selected = {"select", prepare_select, poll_often,
+    send_narrow, one_was_taken_and_one_is_left};
+
+/* -- A sender waits for room that the interrupt makes. */
+
+static void prepare_full(void)
+{
+    clear_all();
+    spawn(&executor, &narrow_senders);
+}
+
+static void take_one(void)
+{
+    int value;
+
+    if (narrow_channel_try_receive(&narrow, &value))
+        received++;
+}
+
+static void take_the_others(void)
+{
+    for (int i = 0; i < 6; i++) {
+        dz_executor_poll(&executor);
+        take_one();
+    }
+    strike_at_last();
+}
+
+static void three_were_taken(void)
+{
+    must(received == 3);
+    must(narrow.channel.slots.first == NULL);
+    must(narrow_channel_free(&narrow) == 1);
+}
+
+static const struct strike room = {
+    "room", prepare_full, take_the_others, take_one, three_were_taken};
+
+static void holds_with_an_interrupt_before_every_access(void **state)
+{
+    static const struct strike *const all[] = {&run_loop, &polled,
+        &single_slot, &signalled, &atomic_waker, &ending, &woken_at_its_end,
+        &claims, &selected, &room};
+    unsigned long accesses = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        accesses += strike_everywhere(all[i]);
+    print_message("%lu positions\n", accesses);
+    assert_true(accesses > 500);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holds_with_an_interrupt_before_every_access),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
