@@ -34,6 +34,7 @@
  *  - A debugger shows in frame.line the line of the await it stands at.
  *
  * What to know
+ *  - async and await are for a function whose parameter is called self.
  *  - Locals do not survive an await: keep them in the frame. gcc
  *    (-Wjump-misses-init, -Wmaybe-uninitialized) and clang
  *    (-Wconditional-uninitialized) each catch slips that the other misses.
@@ -41,8 +42,11 @@
  *    as it is resumed. Use if, or give the inner switch a function.
  *  - Leave from the middle with `return dz_finish(self);`. A plain return
  *    would resume at the last await.
- *  - At most one await on a line, and no file longer than 65535 lines: both
- *    are compile errors.
+ *  - At most one await on a line ("duplicate case value"), all of them in the
+ *    async block ("case label not within a switch"), and no file longer than
+ *    65535 lines: compile errors.
+ *  - A poll that is not awaited is a warning: the task would go on without what
+ *    it did not wait for.
  */
 
 #include <stdint.h>
@@ -50,6 +54,9 @@
 #include "executor/panic.h"
 
 #define DZ_INLINE static inline __attribute__((always_inline, unused))
+
+/* Of a function whose result says whether it has to be called again. */
+#define DZ_AWAITED __attribute__((warn_unused_result))
 
 /* Hints for the layout of hot paths. */
 #define DZ_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -94,16 +101,21 @@ DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
                     dz_frame_of(self)->line);                  \
             } else
 
-/* Polls the expression now and at every resumption until it is ready. */
-#define await(expression)                                                      \
-    do {                                                                       \
-        __attribute__((fallthrough));                                          \
-    case __LINE__:                                                             \
-        if ((expression) == DZ_PENDING) {                                      \
-            _Static_assert(__LINE__ <= UINT16_MAX, "file too long for await"); \
-            dz_frame_of(self)->line = (uint16_t)__LINE__;                      \
-            return DZ_PENDING;                                                 \
-        }                                                                      \
+/* Polls the expression now and at every resumption until it is ready. What a
+ * try_ operation returns is no poll: nobody would wake the task. (An enum is
+ * one of the three types, as the compiler chooses.) */
+#define await(expression)                                                  \
+    do {                                                                   \
+        _Static_assert(_Generic((expression), int : 1, unsigned : 1,       \
+                           unsigned char : 1, default : 0),                \
+            "await needs a poll: not a bool, not a pointer");              \
+        _Static_assert(__LINE__ <= UINT16_MAX, "file too long for await"); \
+        __attribute__((fallthrough));                                      \
+    case __LINE__:                                                         \
+        if ((expression) == DZ_PENDING) {                                  \
+            dz_frame_of(self)->line = (uint16_t)__LINE__;                  \
+            return DZ_PENDING;                                             \
+        }                                                                  \
     } while (0)
 
 #endif

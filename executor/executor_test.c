@@ -99,7 +99,7 @@ static enum dz_poll noters_poll(struct dz_task *task)
     return noting_poll((struct noting *)(void *)task);
 }
 
-static const struct dz_pool noters = {noters_poll, "noters", __FILE__,
+static const struct dz_pool noters = {noters_poll, "noters", __FILE__, __LINE__,
     noters_slots, sizeof(struct noting), NOTERS};
 
 static struct noter *claim(char letter, unsigned rounds)
@@ -777,7 +777,7 @@ static void there_is_no_current_task_outside_tasks(void **state)
 
 static void yield_outside(void)
 {
-    (void)dz_yield_poll();
+    walk_away_from(dz_yield_poll());
 }
 
 static void a_yield_outside_tasks_panics(void **state)

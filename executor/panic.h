@@ -34,7 +34,8 @@ struct dz_panic {
 /* The context of the caller. Any context. */
 struct dz_context dz_context_now(void);
 
-/* Panics with a reason and a place. Any context. */
+/* Panics with a reason, a place, and the task that runs, if one does. Any
+ * context. */
 _Noreturn void dz_panic(const char *reason, const char *file, int line)
     __attribute__((cold));
 

@@ -87,8 +87,9 @@ void dz_guard_leave(struct dz_guard *guard);
 /* The steps of the macros below. */
 int dz_select_begin(struct dz_select *select, unsigned count);
 int dz_select_branch(struct dz_select *select, unsigned branch);
-enum dz_poll dz_select_pending(struct dz_select *select);
-enum dz_poll dz_select_won(struct dz_select *select, unsigned branch);
+DZ_AWAITED enum dz_poll dz_select_pending(struct dz_select *select);
+DZ_AWAITED enum dz_poll dz_select_won(
+    struct dz_select *select, unsigned branch);
 
 /* clang-format off */
 #define dz_select_try(self, branch, expression)                                \

@@ -517,7 +517,7 @@ struct leaver {
 
 static enum dz_poll leaver_poll(struct leaver *self)
 {
-    (void)dz_select2(&self->select, source_poll(0), source_poll(1));
+    walk_away_from(dz_select2(&self->select, source_poll(0), source_poll(1)));
     return DZ_READY;
 }
 
@@ -547,7 +547,8 @@ struct again {
 static enum dz_poll again_poll(struct again *self)
 {
     async (self) {
-        (void)dz_select2(&self->select, source_poll(0), source_poll(1));
+        walk_away_from(
+            dz_select2(&self->select, source_poll(0), source_poll(1)));
         dz_cancel();
         await(dz_select2(&self->select, source_poll(0), source_poll(1)));
         self->done = true;

@@ -69,7 +69,15 @@ static _Noreturn void panic(struct dz_panic *panic)
 
 void dz_panic(const char *reason, const char *file, int line)
 {
-    panic(&(struct dz_panic){.reason = reason, .file = file, .line = line});
+    const struct dz_task *task = dz_current->task;
+
+    panic(&(struct dz_panic){
+        .reason = reason,
+        .object = task != NULL ? task->pool->name : NULL,
+        .address = task,
+        .file = file,
+        .line = line,
+    });
 }
 
 void dz_task_panic(const struct dz_task *task, const char *reason)
@@ -79,6 +87,6 @@ void dz_task_panic(const struct dz_task *task, const char *reason)
         .object = task->pool->name,
         .address = task,
         .file = task->pool->file,
-        .line = task->frame.line,
+        .line = task->frame.line != 0 ? task->frame.line : task->pool->line,
     });
 }

@@ -53,7 +53,8 @@ enum dz_status {
 struct dz_pool {
     enum dz_poll (*poll)(struct dz_task *task);
     const char *name;
-    const char *file; /* of the pool's definition */
+    const char *file; /* and line of the pool's definition */
+    int line;
     void *slots;
     size_t size; /* of a slot, in bytes */
     size_t count;
@@ -87,7 +88,8 @@ struct dz_task *dz_task_current(void);
 const char *dz_task_name(const struct dz_task *task);
 size_t dz_task_slot(const struct dz_task *task);
 
-/* Panics with the task's name, its file and the line it waits at. */
+/* Panics with the task's name, its file and the line it waits at, or that of
+ * its pool if it has not waited yet. */
 _Noreturn void dz_task_panic(const struct dz_task *task, const char *reason)
     __attribute__((cold));
 
@@ -111,8 +113,8 @@ void dz_task_release(struct dz_task *task);
     {                                                                          \
         return body(container_of(task, type, task));                           \
     }                                                                          \
-    static const struct dz_pool NAME = {                                       \
-        NAME##_poll, #NAME, __FILE__, NAME##_slots, sizeof(type), count};      \
+    static const struct dz_pool NAME = {NAME##_poll, #NAME, __FILE__,          \
+        __LINE__, NAME##_slots, sizeof(type), count};                          \
     static inline                                                              \
         __attribute__((unused)) enum dz_status NAME##_claim(type **frame)      \
     {                                                                          \

@@ -265,7 +265,7 @@ struct wanderer {
 static enum dz_poll wanderer_poll(struct wanderer *self)
 {
     async (self) {
-        (void)permits_poll(&permits);
+        walk_away_from(permits_poll(&permits));
         self->step = 1;
         if (self->cancels)
             dz_cancel();
@@ -328,7 +328,7 @@ struct quitter {
 static enum dz_poll quitter_poll(struct quitter *self)
 {
     (void)self;
-    (void)permits_poll(&permits);
+    walk_away_from(permits_poll(&permits));
     return DZ_READY;
 }
 
@@ -384,7 +384,7 @@ static void a_grant_to_a_branch_that_loses_in_that_poll_is_passed_on(
 static void poll_outside(void)
 {
     begin(0);
-    (void)permits_poll(&permits);
+    walk_away_from(permits_poll(&permits));
 }
 
 static void waiting_outside_tasks_panics(void **state)
@@ -395,7 +395,7 @@ static void waiting_outside_tasks_panics(void **state)
 
 static void handler_that_waits(void *argument)
 {
-    (void)permits_poll(argument);
+    walk_away_from(permits_poll(argument));
 }
 
 struct victim {

@@ -9,7 +9,9 @@ static void outside_leave(
 {
     (void)canceller;
     (void)leaving;
-    dz_panic("await outside a task", __FILE__, __LINE__);
+    dz_panic("await outside a task: something that waits was called by a "
+             "handler, or by no task",
+        __FILE__, __LINE__);
 }
 
 static struct dz_canceller outside = {outside_leave};

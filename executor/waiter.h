@@ -87,6 +87,6 @@ void dz_waiter_leave(struct dz_waiter *waiter, int checks)
 
 /* Is ready once all other tasks that were ready have had their turn.
  * `await(dz_yield_poll());` In a task. */
-enum dz_poll dz_yield_poll(void);
+DZ_AWAITED enum dz_poll dz_yield_poll(void);
 
 #endif

@@ -41,7 +41,7 @@ struct walker {
 static enum dz_poll walker_poll(struct walker *self)
 {
     async (self) {
-        (void)poll(&first);
+        walk_away_from(poll(&first));
         if (self->is_granted_first)
             give(&first);
         await(poll(&second));

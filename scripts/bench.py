@@ -37,6 +37,8 @@ def parse(arguments):
     parser.add_argument("--out", required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--check", action="store_true",
+                        help="only look whether the arguments can be used")
     options = parser.parse_args(arguments)
     try:
         re.compile(options.filter)
@@ -107,7 +109,11 @@ def measure(name, options, folder):
         process.wait()
         raise
     if "Failed to match any benchmarks" in output + errors:
+        os.unlink(path)
         return False
+    if "Could not compile benchmark re" in output + errors:
+        raise Stop(2, f"--filter {options.filter!r}: {program} does not "
+                      "understand it; it knows POSIX regular expressions")
     if process.returncode != 0:
         raise Stop(1, f"{program} ended with {process.returncode}: "
                       f"{errors.strip()}")
@@ -132,8 +138,8 @@ def events(counts):
 
 
 def print_pingpong(document, counted):
-    """The table of the first seed's section 12, with the ratio to the floor
-    and the events of one round trip."""
+    """A line for each ping-pong: the times of a round trip, their ratio to the
+    floor, and the events of one round trip."""
     times = results.times(document)
     floor = statistics.median(times.get(results.FLOOR, [0]))
     for name in figures.order(times):
@@ -194,9 +200,15 @@ def print_tables(folder, measured):
 
 
 def publish(folder, out):
-    """Moves the files that are complete to where they are wanted."""
-    for name in sorted(os.listdir(folder)):
+    """Moves the files that are complete to where they are wanted. Those of an
+    earlier run that this one did not make go: a result is of one run."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    made = os.listdir(folder)
+    for name in made:
         os.replace(os.path.join(folder, name), os.path.join(out, name))
+    for name in figures.FILES:
+        if name not in made and os.path.exists(os.path.join(out, name)):
+            os.unlink(os.path.join(out, name))
 
 
 def writable(out):
@@ -212,6 +224,8 @@ def run(options):
     out = os.path.abspath(options.out)
     folder = writable(out)
     try:
+        if options.check:
+            return
         measured = [name for name in PROGRAMS
                     if measure(name, options, folder)]
         if not measured:
@@ -219,9 +233,9 @@ def run(options):
         print_tables(folder, measured)
         figures.draw(folder)
         publish(folder, out)
+        print(f"written to {os.path.relpath(out)}", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"written to {os.path.relpath(out)}", file=sys.stderr)
 
 
 def main(arguments):
@@ -231,6 +245,9 @@ def main(arguments):
     except Stop as stop:
         print(f"bench: {stop}", file=sys.stderr)
         return stop.code
+    except results.Unreadable as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\nbench: interrupted; nothing was written", file=sys.stderr)
         return 130

@@ -13,7 +13,7 @@ import sys
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402  (the back end is chosen first)
+from matplotlib import pyplot, ticker  # noqa: E402  (after the back end)
 
 import results  # noqa: E402
 
@@ -34,6 +34,9 @@ ORDER = (
     "isr_to_task",
 )
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "max_ns")
+FILES = ("bench.json", "count.json") + tuple(
+    f"{figure}.{kind}" for figure in ("pingpong", "waiters", "isr_to_task")
+    for kind in ("svg", "png"))
 
 # Okabe and Ito (2008): told apart by colour-blind readers, too.
 GREY, BLUE, ORANGE, GREEN = "#999999", "#0072B2", "#E69F00", "#009E73"
@@ -94,7 +97,9 @@ def draw_pingpong(document, folder):
                     [name.removeprefix("pingpong/") for name in names])
     axes.invert_yaxis()
     axes.set_xlim(0, widest * 1.35)
-    axes.set_xlabel("ns per round trip (bar: median, whisker: min to max)")
+    entries = results.runs(document)[names[0]]
+    axes.set_xlabel("ns per round trip (bar: median, whisker: min to max of "
+                    f"{len(entries)} x {entries[0]['iterations']} round trips)")
     axes.set_title("Ping-pong of two tasks over two channels, by raw mutex")
     axes.spines[["top", "right"]].set_visible(False)
     foot(figure, document)
@@ -152,11 +157,14 @@ def draw_isr_to_task(document, folder):
                       yerr=[[median - min(values)], [max(values) - median]],
                       color=GREEN, ecolor="black", marker="o", markersize=9,
                       capsize=4, linewidth=1)
-        axes.annotate(f"{median:.1f} us", (column, max(values)),
-                      textcoords="offset points", xytext=(0, 6),
-                      ha="center", fontsize=9)
+        axes.annotate(f"{median:.1f} us", (column, median),
+                      textcoords="offset points", xytext=(10, 0),
+                      va="center", fontsize=9)
     axes.set_yscale("log")
-    axes.margins(x=0.15, y=0.2)
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.margins(x=0.25, y=0.2)
     axes.set_xticks(range(len(PERCENTILES)),
                     [key.removesuffix("_ns") for key in PERCENTILES])
     axes.set_xlabel("percentile of the interrupts of one repetition")

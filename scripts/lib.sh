@@ -8,7 +8,7 @@
 
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 program=$(basename "$0")
 may_install=yes
 
@@ -120,9 +120,9 @@ install_packages() {
     local command as
 
     command=$(install_command "$@")
-    if ! as=$(privilege) || [ $may_install = no ]; then
-        die "please run this, then again $program: sudo $command"
-    fi
+    as=$(privilege) || die "please run this, then again $program: sudo $command"
+    [ $may_install = yes ] ||
+        die "please run this, then again $program: ${as:+$as }$command"
     say "+ $as $command"
     if [ "${managers[$manager]}" = apt-get ]; then
         $as apt-get update -qq >&2 || say "no fresh package lists; going on"
@@ -182,8 +182,10 @@ build_hdr_here() {
 }
 
 build_hdr() {
-    say "missing: HdrHistogram_c, for latency percentiles;" \
-        "building it from the npm package $hdr_package"
+    [ $may_install = yes ] ||
+        die "please run $program without --no-install once: it builds" \
+            "HdrHistogram_c from the npm package $hdr_package into build/deps"
+    say "building HdrHistogram_c from the npm package $hdr_package"
     mkdir -p "$root/build/deps"
     (cd "$root/build/deps" && build_hdr_here) >"$root/build/install.log" 2>&1 ||
         die "HdrHistogram_c could not be built; see build/install.log"
@@ -191,6 +193,7 @@ build_hdr() {
 
 # Everything that building needs, with a reason for each.
 need_build_tools() {
+    make_build_folder
     need gcc 'the compiler' have gcc
     need g++ 'for the one C++ file, which talks to Google Benchmark' have g++
     need libc 'the headers of the C library' has_header stdio.h
@@ -232,4 +235,9 @@ build() {
     }
 }
 
-mkdir -p "$root/build"
+# Where logs and builds go.
+make_build_folder() {
+    if ! mkdir -p "$root/build" 2>/dev/null || [ ! -w "$root/build" ]; then
+        die "cannot write to $root/build"
+    fi
+}

@@ -25,7 +25,7 @@ run(${work}/found/outside)
 file(GLOB_RECURSE pc ${prefix}/doze.pc)
 get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
-execute_process(COMMAND pkg-config --define-prefix --cflags --libs doze
+execute_process(COMMAND pkg-config --cflags --libs doze
     OUTPUT_VARIABLE pc_flags OUTPUT_STRIP_TRAILING_WHITESPACE
     COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(pc_flags UNIX_COMMAND "${pc_flags}")

@@ -94,7 +94,12 @@ class Result:
             files = [path]
         for file in files:
             document = load(file)
-            self.ratios.update(ratios(document))
-            self.counts.update(counts(document))
+            try:
+                self.ratios.update(ratios(document))
+                self.counts.update(counts(document))
+            except (AttributeError, KeyError, TypeError, ValueError,
+                    ZeroDivisionError) as error:
+                raise Unreadable(f"{file} is not a result of doze_bench or "
+                                 "doze_count") from error
         if not self.ratios and not self.counts:
             raise Unreadable(f"{path} has neither counts nor a floor")

@@ -141,14 +141,20 @@ def test_an_unreadable_file_is_one_line(old, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text("{")
     assert_one_line(compare(old, str(broken)), "broken.json", "not a result")
-    broken.write_text("[]")
-    assert_one_line(compare(old, str(broken)), "not a result")
+    for text in ("[]", '{"benchmarks":[1]}',
+                 '{"benchmarks":[{"run_type":"iteration"}]}',
+                 json.dumps({"benchmarks": [
+                     entry("pingpong/floor", 0), entry("spawn", 1)]})):
+        broken.write_text(text)
+        assert_one_line(compare(old, str(broken)), "not a result")
 
 
 def test_a_bad_flag_is_one_line(old):
     assert_one_line(compare("--bogus", old, old), "--bogus")
     assert_one_line(compare(old), "NEW")
-    assert_one_line(compare("--tolerance", "-1", old, old), "negative")
+    for tolerance in ("-1", "nan", "abc"):
+        assert_one_line(compare("--tolerance", tolerance, old, old),
+                        "a number from 0 up")
 
 
 def bench(*arguments, cwd=ROOT):
@@ -163,6 +169,7 @@ def test_bench_refuses_a_bad_flag(tmp_path):
     before = listing(ROOT)
     assert_one_line(bench("--bogus"), "--bogus", "--help")
     assert_one_line(bench("--out"), "--out", "needs a value")
+    assert_one_line(bench("--out", ""), "--out", "needs the name")
     assert listing(ROOT) == before
     assert listing(tmp_path) == []
 
@@ -201,6 +208,19 @@ def test_bench_writes_results_and_figures_from_any_folder(tmp_path):
     document = json.loads((out / "bench.json").read_text())
     assert "host_name" not in document["context"]
     assert document["context"]["commit"]
+
+
+@pytest.mark.parametrize("pattern, files", [
+    ("floor", ["bench.json", "pingpong.png", "pingpong.svg"]),
+    ("lock/noop", ["bench.json"]),
+    ("waiters", ["count.json", "waiters.png", "waiters.svg"]),
+])
+def test_a_filter_may_leave_one_program_out(tmp_path, pattern, files):
+    for stale in ("isr_to_task.svg", "note.txt"):
+        (tmp_path / stale).write_text("of an earlier run")
+    process = bench_py("--quick", f"--filter={pattern}", f"--out={tmp_path}")
+    assert process.returncode == 0, process.stderr
+    assert listing(tmp_path) == sorted(files + ["note.txt"])
 
 
 def test_figures_are_drawn_anew_from_the_json(tmp_path):

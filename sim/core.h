@@ -43,7 +43,7 @@
 
 #include "sim/nvic.h"
 
-/* A handler and its argument. NULL: the interrupt panics when it is taken. */
+/* A handler and its argument. An interrupt that is not bound stays pending. */
 struct dz_core_vector {
     void (*handler)(void *argument);
     void *argument;

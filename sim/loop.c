@@ -51,6 +51,7 @@ void dz_loop_start(struct dz_loop *loop)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     check(pthread_create(&loop->thread, NULL, loop_thread, loop));
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    loop->is_started = true;
 }
 
 /* Interrupts are off from before the lock is taken until it is given back, so
@@ -61,6 +62,8 @@ void dz_loop_call(
     dz_key key = dz_port_enter();
     unsigned before;
 
+    if (!loop->is_started)
+        dz_panic("the loop was not started", __FILE__, __LINE__);
     if (pthread_equal(pthread_self(), loop->thread))
         dz_panic("the loop calls itself", __FILE__, __LINE__);
     pthread_mutex_lock(&loop->lock);
@@ -97,6 +100,7 @@ void dz_loop_stop(struct dz_loop *loop)
 {
     dz_loop_call(loop, close_bell, loop);
     pthread_join(loop->thread, NULL);
+    loop->is_started = false;
     check(uv_loop_close(&loop->uv));
     pthread_cond_destroy(&loop->changed);
     pthread_mutex_destroy(&loop->lock);

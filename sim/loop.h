@@ -16,10 +16,12 @@
 #include <stdbool.h>
 #include <uv.h>
 
+/* All zero until it is started. */
 struct dz_loop {
     uv_loop_t uv;
     uv_async_t bell; /* a request is there */
     pthread_t thread;
+    bool is_started;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     void (*request)(void *argument); /* NULL: none */

@@ -51,6 +51,10 @@ static void dispatch(void)
 
 static void sleep_until_strike(void)
 {
+    if (dz_current != &dz_outside)
+        fail_msg("%s: asleep in the name of a task", current->name);
+    if (dz_port_core.event != 0)
+        return;
     if (has_struck)
         fail_msg("%s: a wake-up was lost, interrupt before access %lu",
             current->name, target);
@@ -99,22 +103,22 @@ unsigned long strike_everywhere(const struct strike *scenario)
 
 /* What the compilers call. The address and the kind do not matter here. */
 
-#define ACCESS(name)                                                           \
-    void __tsan_##name(void *address);                                         \
-    void __tsan_##name(void *address)                                          \
-    {                                                                          \
-        (void)address;                                                         \
-        access_memory();                                                       \
+#define ACCESS(name)                   \
+    void __tsan_##name(void *address); \
+    void __tsan_##name(void *address)  \
+    {                                  \
+        (void)address;                 \
+        access_memory();               \
     }
 
-#define ACCESSES(size)                                                         \
-    ACCESS(read##size)                                                         \
-    ACCESS(write##size)                                                        \
-    ACCESS(unaligned_read##size)                                               \
-    ACCESS(unaligned_write##size)                                              \
-    ACCESS(read_write##size)                                                   \
-    ACCESS(unaligned_read_write##size)                                         \
-    ACCESS(volatile_read##size)                                                \
+#define ACCESSES(size)                 \
+    ACCESS(read##size)                 \
+    ACCESS(write##size)                \
+    ACCESS(unaligned_read##size)       \
+    ACCESS(unaligned_write##size)      \
+    ACCESS(read_write##size)           \
+    ACCESS(unaligned_read_write##size) \
+    ACCESS(volatile_read##size)        \
     ACCESS(volatile_write##size)
 
 ACCESSES(1)

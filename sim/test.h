@@ -53,6 +53,12 @@ static inline int test_become_thread(void **state)
         return cmocka_run_group_tests(tests, NULL, NULL);       \
     }
 
+/* Polls something, and does not wait for it. */
+static inline void walk_away_from(enum dz_poll poll)
+{
+    (void)poll;
+}
+
 /* Runs a handler as an interrupt, here and now, if nothing masks it. */
 static inline void interrupt_now(
     void (*handler)(void *argument), void *argument)

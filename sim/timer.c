@@ -79,6 +79,8 @@ void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
 void dz_sim_timer_start(
     struct dz_sim_timer *timer, uint64_t delay, uint64_t period)
 {
+    if (timer->loop == NULL)
+        dz_panic("the timer was not opened", __FILE__, __LINE__);
     timer->delay = delay;
     timer->period = period;
     dz_loop_call(timer->loop, start_uv, timer);

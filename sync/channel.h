@@ -68,15 +68,17 @@ struct dz_receiver {
     const struct dz_channel_type *type;
 };
 
-enum dz_poll dz_sender_send(struct dz_sender sender, const void *item);
+DZ_AWAITED enum dz_poll dz_sender_send(
+    struct dz_sender sender, const void *item);
 bool dz_sender_try_send(struct dz_sender sender, const void *item);
-enum dz_poll dz_sender_ready(struct dz_sender sender);
+DZ_AWAITED enum dz_poll dz_sender_ready(struct dz_sender sender);
 unsigned dz_sender_free(struct dz_sender sender);
 
-enum dz_poll dz_receiver_receive(struct dz_receiver receiver, void *item);
+DZ_AWAITED enum dz_poll dz_receiver_receive(
+    struct dz_receiver receiver, void *item);
 bool dz_receiver_try_receive(struct dz_receiver receiver, void *item);
 bool dz_receiver_peek(struct dz_receiver receiver, void *item);
-enum dz_poll dz_receiver_ready(struct dz_receiver receiver);
+DZ_AWAITED enum dz_poll dz_receiver_ready(struct dz_receiver receiver);
 unsigned dz_receiver_len(struct dz_receiver receiver);
 
 /* The channel in its typed struct, in such a way that the compiler knows of the
@@ -120,7 +122,7 @@ DZ_INLINE void dz_channel_get_unlock(struct dz_channel *self,
     dz_wait_give_unlock(&self->slots, self, &type->object, key);
 }
 
-DZ_INLINE enum dz_poll dz_channel_send(struct dz_channel *self,
+DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_send(struct dz_channel *self,
     const struct dz_channel_type *type, const void *item)
 {
     dz_key key = dz_lock(self, &type->object);
@@ -146,7 +148,7 @@ DZ_INLINE bool dz_channel_try_send(struct dz_channel *self,
     return true;
 }
 
-DZ_INLINE enum dz_poll dz_channel_receive(
+DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_receive(
     struct dz_channel *self, const struct dz_channel_type *type, void *item)
 {
     dz_key key = dz_lock(self, &type->object);
@@ -187,7 +189,7 @@ DZ_INLINE bool dz_channel_peek(
 }
 
 /* Waits for a unit and gives it back. */
-DZ_INLINE enum dz_poll dz_channel_ready(struct dz_channel *self,
+DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_ready(struct dz_channel *self,
     const struct dz_channel_type *type, struct dz_units *units, int initial)
 {
     dz_key key = dz_lock(self, &type->object);
@@ -268,7 +270,8 @@ void dz_channel_clear(
     static const struct dz_channel_type NAME##_type = {                       \
         DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),                  \
         offsetof(struct NAME, items)};                                        \
-    DZ_INLINE enum dz_poll NAME##_send(struct NAME *self, const item *value)  \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_send(                            \
+        struct NAME *self, const item *value)                                 \
     {                                                                         \
         return dz_channel_send(dz_channel_of(self), &NAME##_type, value);     \
     }                                                                         \
@@ -276,7 +279,8 @@ void dz_channel_clear(
     {                                                                         \
         return dz_channel_try_send(dz_channel_of(self), &NAME##_type, value); \
     }                                                                         \
-    DZ_INLINE enum dz_poll NAME##_receive(struct NAME *self, item *value)     \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_receive(                         \
+        struct NAME *self, item *value)                                       \
     {                                                                         \
         return dz_channel_receive(dz_channel_of(self), &NAME##_type, value);  \
     }                                                                         \
@@ -289,12 +293,13 @@ void dz_channel_clear(
     {                                                                         \
         return dz_channel_peek(dz_channel_of(self), &NAME##_type, value);     \
     }                                                                         \
-    DZ_INLINE enum dz_poll NAME##_ready_to_send(struct NAME *self)            \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_ready_to_send(struct NAME *self) \
     {                                                                         \
         return dz_channel_ready(                                              \
             dz_channel_of(self), &NAME##_type, &self->channel.slots, count);  \
     }                                                                         \
-    DZ_INLINE enum dz_poll NAME##_ready_to_receive(struct NAME *self)         \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_ready_to_receive(                \
+        struct NAME *self)                                                    \
     {                                                                         \
         return dz_channel_ready(                                              \
             dz_channel_of(self), &NAME##_type, &self->channel.items, 0);      \

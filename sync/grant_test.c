@@ -660,8 +660,15 @@ static void come_to_rest(void)
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);
+    char *end;
+    uint64_t number;
 
-    return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+    if (text == NULL)
+        return otherwise;
+    number = strtoull(text, &end, 0);
+    if (end == text || *end != '\0')
+        fail_msg("%s=%s is not a number", variable, text);
+    return number;
 }
 
 static void report(void)
@@ -679,7 +686,7 @@ static void begin(void)
 {
     seed = number_from("DOZE_SEED", 1);
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    workers = (struct dz_pool){counted_work_poll, "workers", __FILE__,
+    workers = (struct dz_pool){counted_work_poll, "workers", __FILE__, __LINE__,
         workers_slots, sizeof(struct worker), WORKERS};
     for (unsigned i = 0; i < CHANNELS; i++)
         channels[i].slots.free = (int)capacities[i];

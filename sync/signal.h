@@ -76,7 +76,7 @@ DZ_INLINE void dz_signal_fetch(
     __builtin_memcpy(value, dz_signal_value(self, type), type->size);
 }
 
-DZ_INLINE enum dz_poll dz_signal_wait(
+DZ_AWAITED DZ_INLINE enum dz_poll dz_signal_wait(
     struct dz_signal *self, const struct dz_signal_type *type, void *value)
 {
     dz_key key = dz_lock(self, &type->object);
@@ -151,7 +151,8 @@ DZ_INLINE bool dz_signal_is_sent(
     {                                                                       \
         dz_signal_send(dz_signal_of(self), &NAME##_type, &value);           \
     }                                                                       \
-    DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self, item *value)      \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait(                          \
+        struct NAME *self, item *value)                                     \
     {                                                                       \
         return dz_signal_wait(dz_signal_of(self), &NAME##_type, value);     \
     }                                                                       \

@@ -34,10 +34,10 @@ static int sum;      /* of what was received */
 static const int one = 1;
 static const int two = 2;
 
-#define must(condition)                                                       \
-    do {                                                                       \
-        if (!(condition))                                                      \
-            fail_msg("%s does not hold", #condition);                          \
+#define must(condition)                               \
+    do {                                              \
+        if (!(condition))                             \
+            fail_msg("%s does not hold", #condition); \
     } while (0)
 
 /* Receives what the task and the interrupt send: 1 + 2. */
@@ -130,9 +130,9 @@ struct selecting {
 static enum dz_poll selecting_poll(struct selecting *self)
 {
     async (self) {
-        await(dz_select2(&self->select,
-            wide_channel_receive(&wide, &self->first),
-            narrow_channel_receive(&narrow, &self->second)));
+        await(
+            dz_select2(&self->select, wide_channel_receive(&wide, &self->first),
+                narrow_channel_receive(&narrow, &self->second)));
         received++;
         done = true;
     }
@@ -296,8 +296,8 @@ static void signal_was_received(void)
     must(done && sum == 2);
 }
 
-static const struct strike signalled = {"signal", prepare_signal,
-    run_until_done, send_signal, signal_was_received};
+static const struct strike signalled = {
+    "signal", prepare_signal, run_until_done, send_signal, signal_was_received};
 
 static void prepare_watching(void)
 {
@@ -316,8 +316,8 @@ static void was_woken(void)
     must(done);
 }
 
-static const struct strike atomic_waker = {"atomic waker", prepare_watching,
-    run_until_done, set_and_wake, was_woken};
+static const struct strike atomic_waker = {
+    "atomic waker", prepare_watching, run_until_done, set_and_wake, was_woken};
 
 /* -- A task ends, its wake-up pending; the interrupt takes the slot. */
 
@@ -357,8 +357,8 @@ static void all_have_run_and_are_free(void)
     must(!dz_executor_is_ready(&executor));
 }
 
-static const struct strike ending = {"ending", prepare_ending,
-    poll_to_the_end, spawn_in_a_free_slot, all_have_run_and_are_free};
+static const struct strike ending = {"ending", prepare_ending, poll_to_the_end,
+    spawn_in_a_free_slot, all_have_run_and_are_free};
 
 /* -- The interrupt wakes the task that is ending. */
 
@@ -384,8 +384,8 @@ static void poll_often(void)
         dz_executor_poll(&executor);
 }
 
-static const struct strike woken_at_its_end = {"woken at its end",
-    prepare_ending, poll_often, wake_brief, both_have_run};
+static const struct strike woken_at_its_end = {
+    "woken at its end", prepare_ending, poll_often, wake_brief, both_have_run};
 
 /* -- Two claims of the same slots. */
 
@@ -422,7 +422,8 @@ static void they_are_two(void)
 static const struct strike claims = {
     "claims", prepare_claims, claim_first, claim_second, they_are_two};
 
-/* -- A select, of which the interrupt feeds the one branch, a task the other. */
+/* -- A select, of which the interrupt feeds the one branch, a task the other.
+ */
 
 static void prepare_select(void)
 {
@@ -484,9 +485,9 @@ static const struct strike room = {
 
 static void holds_with_an_interrupt_before_every_access(void **state)
 {
-    static const struct strike *const all[] = {&run_loop, &polled,
-        &single_slot, &signalled, &atomic_waker, &ending, &woken_at_its_end,
-        &claims, &selected, &room};
+    static const struct strike *const all[] = {&run_loop, &polled, &single_slot,
+        &signalled, &atomic_waker, &ending, &woken_at_its_end, &claims,
+        &selected, &room};
     unsigned long accesses = 0;
 
     (void)state;

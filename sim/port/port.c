@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "executor/executor.h"
 
@@ -17,11 +18,13 @@ void dz_port_dispatch(void)
         dz_port_core.deferred = 0;
 }
 
-void dz_port_foreign_thread(void)
+void dz_port_foreign_thread(const struct dz_port_executor *executor)
 {
     dz_port_panic(&(struct dz_panic){
-        .reason = "a task is woken or spawned by a thread that is not its "
-                  "core; raise an interrupt instead",
+        .reason = executor->core == NULL
+            ? "an executor is used that was not initialised"
+            : "a task is woken or spawned by a thread that is not its core; "
+              "raise an interrupt instead",
         .file = __FILE__,
         .line = __LINE__,
     });
@@ -103,6 +106,11 @@ void dz_port_panic(const struct dz_panic *panic)
     struct text text = {.len = 0};
 
     describe(&text, panic);
-    fprintf(stderr, "%s\n", text.bytes);
+    append(&text, "\n");
+    (void)!write(STDERR_FILENO, text.bytes, text.len);
+    /* In a signal's frame, whatever exit() does could wait for what was
+     * interrupted. */
+    if (dz_port_core.interrupt != 0)
+        _exit(DZ_EXIT_PANIC);
     exit(DZ_EXIT_PANIC);
 }

@@ -50,6 +50,7 @@ struct dz_port_executor {
 extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 struct dz_panic;
+struct dz_port_executor;
 
 enum { DZ_EXIT_PANIC = 1 }; /* the exit code of a program that panicked */
 
@@ -58,7 +59,8 @@ _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
 
 /* Panics: a task was woken or spawned by a thread that is not its core. */
-_Noreturn void dz_port_foreign_thread(void) __attribute__((cold));
+_Noreturn void dz_port_foreign_thread(const struct dz_port_executor *executor)
+    __attribute__((cold));
 
 /* Runs the interrupts that were deferred. */
 void dz_port_dispatch(void) __attribute__((cold));
@@ -97,7 +99,7 @@ static inline void dz_port_executor_init(struct dz_port_executor *executor)
 static inline void dz_port_pend(struct dz_port_executor *executor)
 {
     if (executor->core != &dz_port_core)
-        dz_port_foreign_thread();
+        dz_port_foreign_thread(executor);
     dz_port_core.event = 1;
 }
 
