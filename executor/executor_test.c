@@ -518,6 +518,50 @@ static void a_frame_is_all_zero_when_it_is_claimed_again(void **state)
     dz_task_release(&plain->task);
 }
 
+/* Leaves in the middle, by a plain return. */
+struct rude {
+    struct dz_task task;
+};
+
+static enum dz_poll rude_poll(struct rude *self)
+{
+    async (self) {
+        await(dz_yield_poll());
+        note('r');
+        return DZ_READY;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(rudes, struct rude, rude_poll, 1)
+
+static void a_new_task_starts_at_its_beginning(void **state)
+{
+    struct rude *rude;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 2; i++) {
+        (void)rudes_claim(&rude);
+        assert_int_equal(rude->task.frame.line, 0);
+        dz_executor_spawn(&executor, &rude->task);
+        pass();
+        pass();
+    }
+    assert_string_equal(trail, "rr");
+}
+
+static void release_unclaimed(void)
+{
+    dz_task_release(&plains_slots[0].task);
+}
+
+static void releasing_a_free_slot_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(release_unclaimed), "that was not claimed");
+}
+
 static void a_claimed_slot_can_be_given_back_unspawned(void **state)
 {
     struct plain *first;
@@ -764,6 +808,72 @@ static void spawning_from_another_thread_panics(void **state)
         "by a thread that is not its core");
 }
 
+static void run_until_pends_what_it_leaves_ready(void **state)
+{
+    struct finisher *finisher;
+    struct noter *sleeper;
+
+    (void)state;
+    begin();
+    sleeper = spawn('s', 2);
+    pass();
+    (void)finishers_claim(&finisher);
+    spawn('w', 1)->wakes = &sleeper->task;
+    dz_executor_spawn(&executor, &finisher->task);
+    (void)was_pended();
+    dz_executor_run_until(&executor, &finisher->done);
+    assert_string_equal(trail, "sw");
+    assert_true(was_pended());
+    pass();
+    assert_string_equal(trail, "sws");
+}
+
+static void run_nested(void *argument)
+{
+    static const volatile bool never;
+
+    (void)argument;
+    dz_executor_run_until(&executor, &never);
+}
+
+static void run_in_an_interrupt(void)
+{
+    begin();
+    interrupt_now(run_nested, NULL);
+}
+
+static void a_run_loop_in_an_interrupt_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(run_in_an_interrupt), "or in an interrupt");
+}
+
+static void wait_masked(void)
+{
+    begin();
+    (void)dz_port_enter();
+    run_nested(NULL);
+}
+
+static void waiting_with_interrupts_off_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(wait_masked), "with interrupts off");
+}
+
+static struct dz_executor unprepared;
+
+static void spawn_on_unprepared(void)
+{
+    dz_executor_spawn(&unprepared, &claim('a', 1)->task);
+}
+
+static void an_executor_that_was_not_initialised_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(spawn_on_unprepared), "not initialised");
+}
+
 static void current_outside(void)
 {
     (void)dz_task_current();
@@ -823,6 +933,8 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(a_pool_is_busy_when_all_its_slots_are),
     TEST(arguments_are_written_in_place),
     TEST(a_frame_is_all_zero_when_it_is_claimed_again),
+    TEST(a_new_task_starts_at_its_beginning),
+    TEST(releasing_a_free_slot_panics),
     TEST(a_claimed_slot_can_be_given_back_unspawned),
     TEST(a_task_has_the_name_of_its_pool_and_a_slot),
     TEST(run_until_ends_when_a_task_says_so),
@@ -835,6 +947,10 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),
     TEST(spawning_from_another_thread_panics),
+    TEST(run_until_pends_what_it_leaves_ready),
+    TEST(a_run_loop_in_an_interrupt_panics),
+    TEST(waiting_with_interrupts_off_panics),
+    TEST(an_executor_that_was_not_initialised_panics),
     TEST(there_is_no_current_task_outside_tasks),
     TEST(a_yield_outside_tasks_panics),
     TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping))

@@ -54,9 +54,12 @@ struct child {
     unsigned source;
 };
 
+static unsigned left_at_drop; /* at source 0 */
+
 static void drop_outer(struct dz_guard *guard)
 {
     (void)guard;
+    left_at_drop = left_at(0);
     lock_is_held = false;
     note_drop('o');
 }
@@ -98,6 +101,7 @@ enum shape {
     NESTED,      /* (0 or 1) or 2 */
     NESTED_DEEP, /* ((0 or 1) or 2) or 3 */
     CHILD,       /* a child that holds a lock and waits for 0, or 1 */
+    LAST_CHILD,  /* 1, or a child that holds a lock and waits for 0 */
     ACQUIRE,     /* (take a lock by 0, or 1), then 2 with it held; or 3 */
 };
 
@@ -150,6 +154,9 @@ static enum dz_poll shape_poll(struct selecting *self)
     case CHILD:
         return dz_select2(
             &self->outer, child_poll(&self->child), source_poll(1));
+    case LAST_CHILD:
+        return dz_select2(
+            &self->outer, source_poll(1), child_poll(&self->child));
     case ACQUIRE:
     default:
         return dz_select2(&self->outer,
@@ -331,6 +338,19 @@ static void a_losing_child_gives_back_what_it_holds(void **state)
     assert_false(lock_is_held);
     assert_string_equal(drops, "io");
     nobody_waits_anywhere();
+}
+
+/* The innermost first: its grant is passed on before its lock is given back. */
+static void a_losing_child_passes_on_before_it_gives_back(void **state)
+{
+    (void)state;
+    begin(LAST_CHILD);
+    give(0);
+    give(1);
+    pass();
+    assert_int_equal(last->winner, 0);
+    assert_string_equal(drops, "io");
+    assert_int_equal(left_at_drop, 1);
 }
 
 static void a_winning_child_gives_it_back_itself(void **state)
@@ -676,6 +696,7 @@ RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(selects_nest_as_deep_as_one_likes),
     TEST(a_losing_select_passes_the_grants_of_its_branches_on),
     TEST(a_losing_child_gives_back_what_it_holds),
+    TEST(a_losing_child_passes_on_before_it_gives_back),
     TEST(a_winning_child_gives_it_back_itself),
     TEST(what_the_winner_holds_is_its_parents),
     TEST(what_was_handed_over_can_be_left),

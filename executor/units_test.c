@@ -240,6 +240,23 @@ static void the_queue_is_whole_when_two_have_left_it(void **state)
     }
 }
 
+static void who_left_can_queue_again_behind_the_others(void **state)
+{
+    (void)state;
+    for (unsigned gone = 0; gone < 4; gone++) {
+        begin(4);
+        cancel(gone);
+        dz_task_wake(&visitor[gone]->task);
+        dz_executor_poll(&executor);
+        for (unsigned i = 0; i < 4; i++)
+            permits_give(&permits);
+        assert_int_equal(permits_free(&permits), 0);
+        dz_executor_poll(&executor);
+        for (unsigned i = 0; i < 4; i++)
+            assert_int_equal(visitor[i]->taken, 1);
+    }
+}
+
 /* W5: who polls again and again has one place. */
 static void polling_again_keeps_the_place(void **state)
 {
@@ -479,6 +496,7 @@ RUN_TESTS(TEST(a_unit_goes_to_who_waited_longest),
     TEST(a_grant_that_is_cancelled_is_free_if_nobody_waits),
     TEST(a_waiter_leaves_the_queue_from_any_place),
     TEST(the_queue_is_whole_when_two_have_left_it),
+    TEST(who_left_can_queue_again_behind_the_others),
     TEST(polling_again_keeps_the_place),
     TEST(cancel_gives_up_a_place_that_is_not_waited_at),
     TEST(walking_away_without_cancel_panics_with_checks),

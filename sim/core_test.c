@@ -90,6 +90,40 @@ static void spin(void *argument)
     dz_executor_run(&executor);
 }
 
+/* A stop that comes while interrupts run is not forgotten. */
+static void a_core_stops_in_the_middle_of_interrupts(void **state)
+{
+    static struct dz_core core;
+
+    (void)state;
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    for (int i = 0; i < 5000; i++) {
+        dz_core_start(&core, spin, NULL);
+        dz_core_pend(&core, IRQ);
+        dz_core_stop(&core);
+    }
+}
+
+static void pend_masked_and_end(void *argument)
+{
+    (void)dz_port_enter();
+    dz_core_pend(argument, IRQ);
+}
+
+static void what_is_pending_at_the_end_is_forgotten(void **state)
+{
+    static struct dz_core core;
+
+    (void)state;
+    atomic_store(&handled, 0);
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    dz_core_start(&core, pend_masked_and_end, &core);
+    dz_core_join(&core);
+    dz_core_start(&core, return_at_once, NULL);
+    dz_core_join(&core);
+    assert_int_equal(atomic_load(&handled), 0);
+}
+
 static void a_core_that_never_sleeps_stops_too(void **state)
 {
     static struct dz_core core;
@@ -392,6 +426,31 @@ static void returning_from_an_interrupt_sets_the_event(void **state)
     assert_int_equal(dz_port_core.event, 0);
 }
 
+static void a_pending_interrupt_runs_when_it_is_bound(void **state)
+{
+    (void)state;
+    atomic_store(&handled, 0);
+    dz_core_pend(&test_core, 12);
+    assert_int_equal(atomic_load(&handled), 0);
+    dz_core_bind(&test_core, 12, count_handled, NULL);
+    assert_int_equal(atomic_load(&handled), 1);
+}
+
+static void fail_and_set_errno(void *argument)
+{
+    (void)argument;
+    errno = EDOM;
+}
+
+static void a_pend_of_ones_own_leaves_errno_alone(void **state)
+{
+    (void)state;
+    dz_core_bind(&test_core, IRQ, fail_and_set_errno, NULL);
+    errno = 0;
+    dz_core_pend(&test_core, IRQ);
+    assert_int_equal(errno, 0);
+}
+
 static void pend_unbound(void)
 {
     dz_nvic_enable(&test_core.nvic, 11);
@@ -477,6 +536,102 @@ static void firmware_starts_a_one_shot_timer_itself(void **state)
     dz_loop_stop(&firmware_loop);
 }
 
+/* Two timers of one loop: when the second fires, the first has had its time. */
+static atomic_uint laps;
+
+static void count_lap(void *argument)
+{
+    (void)argument;
+    atomic_fetch_add(&laps, 1);
+}
+
+static void await_lap(struct dz_sim_timer *timer)
+{
+    unsigned before = atomic_load(&laps);
+
+    dz_sim_timer_start(timer, 20, 0);
+    while (atomic_load(&laps) == before)
+        sched_yield();
+}
+
+static void a_timer_fires_once_a_period_and_not_when_it_is_stopped(void **state)
+{
+    static struct dz_core core;
+    static struct dz_loop loop;
+    static struct dz_sim_timer timer;
+    static struct dz_sim_timer lap;
+    uint64_t raised;
+
+    (void)state;
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    dz_core_bind(&core, URGENT_IRQ, count_lap, NULL);
+    dz_core_start(&core, sleep_for_ever, NULL);
+    dz_loop_start(&loop);
+    dz_sim_timer_open(&timer, &loop, &core, IRQ);
+    dz_sim_timer_open(&lap, &loop, &core, URGENT_IRQ);
+    dz_sim_timer_start(&timer, 1, 0);
+    await_lap(&lap);
+    assert_int_equal(atomic_load(&timer.raised_in_all), 1);
+    dz_sim_timer_start(&timer, 1, 1);
+    await_lap(&lap);
+    assert_true(atomic_load(&timer.raised_in_all) > 2);
+    dz_sim_timer_stop(&timer);
+    raised = atomic_load(&timer.raised_in_all);
+    await_lap(&lap);
+    assert_int_equal(atomic_load(&timer.raised_in_all), raised);
+    dz_sim_timer_close(&timer);
+    dz_sim_timer_close(&lap);
+    dz_core_stop(&core);
+    dz_loop_stop(&loop);
+}
+
+static void a_closed_timer_is_ones_own_again(void **state)
+{
+    static struct dz_core core;
+    static struct dz_loop loop;
+    struct dz_sim_timer timer;
+
+    (void)state;
+    dz_loop_start(&loop);
+    for (int i = 0; i < TIMES; i++) {
+        dz_sim_timer_open(&timer, &loop, &core, IRQ);
+        dz_sim_timer_close(&timer);
+        memset(&timer, 0xa5, sizeof(timer));
+    }
+    dz_loop_stop(&loop);
+}
+
+static unsigned calls; /* by the loop's thread alone */
+
+static void count_call(void *argument)
+{
+    (void)argument;
+    calls++;
+}
+
+static void *call_often(void *argument)
+{
+    for (int i = 0; i < 1000; i++)
+        dz_loop_call(argument, count_call, NULL);
+    return NULL;
+}
+
+static void several_threads_may_call_the_loop(void **state)
+{
+    static struct dz_loop loop;
+    pthread_t threads[3];
+
+    (void)state;
+    calls = 0;
+    dz_loop_start(&loop);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, call_often, &loop);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    dz_loop_stop(&loop);
+    assert_int_equal(calls, 3000);
+}
+
 static void the_loop_starts_and_stops_many_times(void **state)
 {
     static struct dz_core core;
@@ -501,7 +656,29 @@ static void stop_with_an_open_timer(void)
 
     dz_loop_start(&loop);
     dz_sim_timer_open(&timer, &loop, &core, IRQ);
+    dz_sim_timer_start(&timer, 1000000, 0);
     dz_loop_stop(&loop);
+}
+
+static struct dz_loop unstarted;
+
+static void call_unstarted(void)
+{
+    dz_loop_call(&unstarted, count_call, NULL);
+}
+
+static void start_unopened(void)
+{
+    static struct dz_sim_timer timer;
+
+    dz_sim_timer_start(&timer, 1, 1);
+}
+
+static void the_order_of_starting_is_checked(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(call_unstarted), "the loop was not started");
+    assert_says(last_words_of(start_unopened), "the timer was not opened");
 }
 
 static void stopping_the_loop_with_an_open_timer_panics(void **state)
@@ -513,6 +690,8 @@ static void stopping_the_loop_with_an_open_timer_panics(void **state)
 RUN_TESTS(PLAIN_TEST(a_core_runs_its_main_and_ends),
     PLAIN_TEST(cores_start_and_stop_many_times_in_one_process),
     PLAIN_TEST(a_core_that_never_sleeps_stops_too),
+    PLAIN_TEST(a_core_stops_in_the_middle_of_interrupts),
+    PLAIN_TEST(what_is_pending_at_the_end_is_forgotten),
     PLAIN_TEST(several_cores_run_at_the_same_time),
     PLAIN_TEST(what_was_pended_before_the_start_runs_then),
     PLAIN_TEST(no_wake_up_is_lost_on_the_way_to_sleep),
@@ -524,10 +703,16 @@ RUN_TESTS(PLAIN_TEST(a_core_runs_its_main_and_ends),
     TEST(a_masked_interrupt_runs_when_the_mask_goes),
     TEST(a_handler_knows_which_interrupt_it_is),
     TEST(returning_from_an_interrupt_sets_the_event),
+    TEST(a_pending_interrupt_runs_when_it_is_bound),
+    TEST(a_pend_of_ones_own_leaves_errno_alone),
     TEST(an_interrupt_without_a_handler_panics),
     PLAIN_TEST(starting_a_core_twice_panics),
     PLAIN_TEST(joining_a_core_that_does_not_run_panics),
     PLAIN_TEST(the_timer_interrupts_until_it_is_stopped),
     PLAIN_TEST(firmware_starts_a_one_shot_timer_itself),
+    PLAIN_TEST(a_timer_fires_once_a_period_and_not_when_it_is_stopped),
+    PLAIN_TEST(a_closed_timer_is_ones_own_again),
+    PLAIN_TEST(several_threads_may_call_the_loop),
+    PLAIN_TEST(the_order_of_starting_is_checked),
     PLAIN_TEST(the_loop_starts_and_stops_many_times),
     PLAIN_TEST(stopping_the_loop_with_an_open_timer_panics))

@@ -297,6 +297,21 @@ static void locking_a_blocking_mutex_twice_panics(void **state)
     assert_says(words, "object: critical_stats at 0x");
 }
 
+static void unlock_twice(void)
+{
+    dz_key key;
+
+    (void)critical_stats_lock(&critical_mutex, &key);
+    critical_stats_unlock(&critical_mutex, key);
+    critical_stats_unlock(&critical_mutex, key);
+}
+
+static void unlocking_a_blocking_mutex_twice_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(unlock_twice), "unlocked that is not locked");
+}
+
 static void lock_noop_in_interrupt(void *argument)
 {
     dz_key key;
@@ -355,5 +370,6 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(a_blocking_mutex_keeps_its_value),
     TEST(an_interrupt_waits_for_a_locked_blocking_mutex),
     TEST(locking_a_blocking_mutex_twice_panics),
+    TEST(unlocking_a_blocking_mutex_twice_panics),
     TEST(an_interrupt_that_locks_a_locked_noop_mutex_panics),
     TEST(a_thread_mode_mutex_in_an_interrupt_panics))

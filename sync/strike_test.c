@@ -387,6 +387,26 @@ static void poll_often(void)
 static const struct strike woken_at_its_end = {
     "woken at its end", prepare_ending, poll_often, wake_brief, both_have_run};
 
+/* -- A task ends with its wake-up pending, alone in the queue; the interrupt
+ * wakes one behind it. */
+
+static void prepare_ending_alone(void)
+{
+    clear_all();
+    spawn_receiver(&wide_receivers, 1);
+    dz_executor_poll(&executor);
+    spawn(&executor, &briefs);
+}
+
+static void the_other_has_run(void)
+{
+    must(done && sum == 2 && received == 2);
+    nothing_is_left();
+}
+
+static const struct strike ending_alone = {"ending alone", prepare_ending_alone,
+    poll_often, send_two, the_other_has_run};
+
 /* -- Two claims of the same slots. */
 
 static struct dz_task *claimed[2];
@@ -448,6 +468,37 @@ static void one_was_taken_and_one_is_left(void)
 static const struct strike selected = {"select", prepare_select, poll_often,
     send_narrow, one_was_taken_and_one_is_left};
 
+/* -- Both branches are granted; the loser passes its own on, and the interrupt
+ * takes it, if it is there. */
+
+static void prepare_passing_on(void)
+{
+    clear_all();
+    spawn(&executor, &selectings);
+    dz_executor_poll(&executor);
+    send_narrow();
+    send_two();
+}
+
+static void take_narrow(void)
+{
+    int value;
+
+    sum += narrow_channel_try_receive(&narrow, &value);
+}
+
+static void nothing_was_lost(void)
+{
+    must(done && received == 1);
+    must(wide_channel_is_empty(&wide));
+    must(narrow_channel_len(&narrow) + (unsigned)sum == 1);
+    must(narrow_channel_free(&narrow) == (unsigned)sum);
+    must(narrow.channel.items.first == NULL);
+}
+
+static const struct strike passing_on = {"passing on", prepare_passing_on,
+    poll_often, take_narrow, nothing_was_lost};
+
 /* -- A sender waits for room that the interrupt makes. */
 
 static void prepare_full(void)
@@ -486,8 +537,8 @@ static const struct strike room = {
 static void holds_with_an_interrupt_before_every_access(void **state)
 {
     static const struct strike *const all[] = {&run_loop, &polled, &single_slot,
-        &signalled, &atomic_waker, &ending, &woken_at_its_end, &claims,
-        &selected, &room};
+        &signalled, &atomic_waker, &ending, &woken_at_its_end, &ending_alone,
+        &claims, &selected, &passing_on, &room};
     unsigned long accesses = 0;
 
     (void)state;

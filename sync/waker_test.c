@@ -179,6 +179,7 @@ static void a_multi_waker_holds_a_task_once(void **state)
     for (int i = 0; i < 10; i++) {
         dz_task_wake(&task[0]->task);
         dz_executor_poll(&executor);
+        assert_false(dz_executor_is_ready(&executor));
     }
     assert_int_equal(wakers.count, 1);
     assert_int_equal(task[0]->polls, 11);
