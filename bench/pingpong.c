@@ -4,8 +4,8 @@
  * pingpong -- two tasks pass a number through two channels of capacity 1
  *
  * One round trip is two sends, two receives and two wake-ups across tasks, the
- * experiment of the first seed's section 12. This file is compiled once for
- * each variant, which is given by the build:
+ * experiment by which Embassy is measured in DESIGN.md. This file is compiled
+ * once for each variant, which is given by the build:
  *
  *     PINGPONG          the name of the benchmark function
  *     PINGPONG_MUTEX    the raw mutex

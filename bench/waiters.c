@@ -5,7 +5,7 @@
  *
  * With a queue they sleep. With Embassy's single waker slot each that
  * registers wakes the one that it displaces, so that with two or more of them
- * the core never sleeps (the first seed's section 6). Compiled once for each
+ * the core never sleeps. Compiled once for each
  * policy:
  *
  *     WAITERS           the names of the benchmark functions: WAITERS_1 ...

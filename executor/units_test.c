@@ -250,6 +250,7 @@ static void who_left_can_queue_again_behind_the_others(void **state)
         dz_executor_poll(&executor);
         for (unsigned i = 0; i < 4; i++)
             permits_give(&permits);
+        assert_null(permits.units.first);
         assert_int_equal(permits_free(&permits), 0);
         dz_executor_poll(&executor);
         for (unsigned i = 0; i < 4; i++)
@@ -270,6 +271,26 @@ static void polling_again_keeps_the_place(void **state)
     dz_executor_poll(&executor);
     assert_int_equal(visitor[0]->taken, 1);
     assert_int_equal(visitor[1]->polls, 1);
+}
+
+static void cancel_in_handler(void *argument)
+{
+    dz_waiter_cancel(argument);
+}
+
+static void cancel_from_an_interrupt(void)
+{
+    begin(1);
+    interrupt_now(cancel_in_handler, &visitor[0]->select.branches[0].waiter);
+}
+
+static void only_its_task_cancels_a_wait(void **state)
+{
+    struct last_words words = last_words_of(cancel_from_an_interrupt);
+
+    (void)state;
+    assert_says(words, "a wait is cancelled, but not by its task");
+    assert_says(words, "visitors");
 }
 
 struct wanderer {
@@ -497,7 +518,7 @@ RUN_TESTS(TEST(a_unit_goes_to_who_waited_longest),
     TEST(a_waiter_leaves_the_queue_from_any_place),
     TEST(the_queue_is_whole_when_two_have_left_it),
     TEST(who_left_can_queue_again_behind_the_others),
-    TEST(polling_again_keeps_the_place),
+    TEST(only_its_task_cancels_a_wait), TEST(polling_again_keeps_the_place),
     TEST(cancel_gives_up_a_place_that_is_not_waited_at),
     TEST(walking_away_without_cancel_panics_with_checks),
     TEST(a_task_that_ends_leaves_the_queue),

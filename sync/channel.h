@@ -9,7 +9,7 @@
  * (sync/signal.h) when only the latest value counts.
  *
  *     DZ_CHANNEL_DEFINE(event_channel, struct event, 8, DZ_CRITICAL_SECTION)
- *     static struct event_channel events;
+ *     static struct event_channel events;           no ; behind the macro
  *
  *     event_channel_try_send(&events, &event)                  any context
  *     await(event_channel_send(&events, &self->event));        in a task

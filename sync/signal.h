@@ -15,7 +15,8 @@
  *     button_signal_send(&pressed, BUTTON_A);              in the interrupt
  *     await(button_signal_wait(&pressed, &self->button));  in the task
  *
- * A struct of all zero holds no value.
+ * A value is passed by value, unlike a channel's: it is meant to be small. A
+ * struct of all zero holds no value.
  *
  * What is guaranteed
  *  - Each value is delivered once, to whoever waited longest.

@@ -139,6 +139,19 @@ static enum dz_poll selecting_poll(struct selecting *self)
     return DZ_READY;
 }
 
+/* The same, the other way round. */
+static enum dz_poll reversed_poll(struct selecting *self)
+{
+    async (self) {
+        await(dz_select2(&self->select,
+            narrow_channel_receive(&narrow, &self->second),
+            wide_channel_receive(&wide, &self->first)));
+        received++;
+        done = true;
+    }
+    return DZ_READY;
+}
+
 struct watching {
     struct dz_task task;
 };
@@ -166,6 +179,7 @@ DZ_TASK_POOL(wide_senders, struct sender, wide_sender_poll, 1)
 DZ_TASK_POOL(narrow_senders, struct sender, narrow_sender_poll, 1)
 DZ_TASK_POOL(briefs, struct brief, brief_poll, 2)
 DZ_TASK_POOL(selectings, struct selecting, selecting_poll, 1)
+DZ_TASK_POOL(reverseds, struct selecting, reversed_poll, 1)
 DZ_TASK_POOL(watchings, struct watching, watching_poll, 1)
 
 static void clear_all(void)
@@ -182,6 +196,7 @@ static void clear_all(void)
     memset(narrow_senders_slots, 0, sizeof(narrow_senders_slots));
     memset(briefs_slots, 0, sizeof(briefs_slots));
     memset(selectings_slots, 0, sizeof(selectings_slots));
+    memset(reverseds_slots, 0, sizeof(reverseds_slots));
     memset(watchings_slots, 0, sizeof(watchings_slots));
     dz_executor_init(&executor, "struck");
     dz_executor_init(&other, "other");
@@ -499,6 +514,27 @@ static void nothing_was_lost(void)
 static const struct strike passing_on = {"passing on", prepare_passing_on,
     poll_often, take_narrow, nothing_was_lost};
 
+/* -- Likewise, and the interrupt sends one more. */
+
+static void prepare_giving_back(void)
+{
+    clear_all();
+    spawn(&executor, &reverseds);
+    dz_executor_poll(&executor);
+    send_narrow();
+    send_two();
+}
+
+static void two_are_there(void)
+{
+    must(done && received == 1);
+    must(wide_channel_len(&wide) == 2 && wide_channel_free(&wide) == 2);
+    must(narrow_channel_is_empty(&narrow));
+}
+
+static const struct strike giving_back = {
+    "giving back", prepare_giving_back, poll_often, send_two, two_are_there};
+
 /* -- A sender waits for room that the interrupt makes. */
 
 static void prepare_full(void)
@@ -538,7 +574,7 @@ static void holds_with_an_interrupt_before_every_access(void **state)
 {
     static const struct strike *const all[] = {&run_loop, &polled, &single_slot,
         &signalled, &atomic_waker, &ending, &woken_at_its_end, &ending_alone,
-        &claims, &selected, &passing_on, &room};
+        &claims, &selected, &passing_on, &giving_back, &room};
     unsigned long accesses = 0;
 
     (void)state;
