@@ -22,6 +22,7 @@ import results
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join("build", "release", "bench")
 PROGRAMS = {"bench.json": "doze_bench", "count.json": "doze_count"}
+LONG = ("isr_to_task",)
 
 
 class Stop(Exception):
@@ -73,7 +74,10 @@ def cpu():
 
 
 def wait_with_progress(process, title):
-    """Waits for a process; a terminal sees the seconds pass."""
+    """Waits for a process; a terminal sees the seconds pass, if there is a
+    title."""
+    if title is None:
+        return process.communicate()
     begin = time.monotonic()
     show = sys.stderr.isatty()
     print(title, end="" if show else "\n", file=sys.stderr, flush=True)
@@ -90,40 +94,68 @@ def wait_with_progress(process, title):
     return output, errors
 
 
-def measure(name, options, folder):
-    """Runs one program; False if the filter leaves nothing of it."""
-    program = PROGRAMS[name]
-    path = os.path.join(folder, name)
-    command = [os.path.join(FOLDER, program), f"--benchmark_out={path}",
-               "--benchmark_out_format=json"]
-    if options.quick:
-        command.append("--quick")
-    if options.filter:
-        command.append(f"--benchmark_filter={options.filter}")
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE,
+def call(title, *arguments):
+    """What a program writes to standard output; raises Stop if it fails."""
+    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     try:
-        output, errors = wait_with_progress(process, f"running {program}")
+        output, errors = wait_with_progress(process, title)
     except BaseException:
         process.kill()
         process.wait()
         raise
-    if "Failed to match any benchmarks" in output + errors:
-        os.unlink(path)
-        return False
-    if "Could not compile benchmark re" in output + errors:
-        raise Stop(2, f"--filter {options.filter!r}: {program} does not "
-                      "understand it; it knows POSIX regular expressions")
     if process.returncode != 0:
-        raise Stop(1, f"{program} ended with {process.returncode}: "
+        raise Stop(1, f"{arguments[0]} ended with {process.returncode}: "
                       f"{errors.strip()}")
-    complete(path)
-    return True
+    return output, errors
 
 
-def complete(path):
-    """Says where and of what it was measured; leaves out the host's name."""
-    document = results.load(path)
+def names_of(program, pattern):
+    """The benchmarks whose names match."""
+    output, errors = call(None, program, "--benchmark_list_tests",
+                          f"--benchmark_filter={pattern or '.'}")
+    if "Could not compile benchmark re" in output + errors:
+        raise Stop(2, f"--filter {pattern!r}: {program} does not understand "
+                      "it; it knows POSIX regular expressions")
+    return [line for line in output.splitlines()
+            if line and not line.startswith("Failed to match")]
+
+
+def measure(name, options, folder):
+    """Runs one program; False if the filter leaves nothing of it. What takes
+    long runs apart: all else is interleaved at random with the floor, and in so
+    short a time that the machine hardly changes its state meanwhile."""
+    program = os.path.join(FOLDER, PROGRAMS[name])
+    names = names_of(program, options.filter)
+    parts = []
+    for group in ([name for name in names if name not in LONG],
+                  [name for name in names if name in LONG]):
+        if not group:
+            continue
+        path = os.path.join(folder, "part.json")
+        pattern = "|".join(f"^{re.escape(name)}$" for name in group)
+        call(f"running {PROGRAMS[name]}: {', '.join(families(group))}",
+             program, f"--benchmark_filter={pattern}",
+             f"--benchmark_out={path}", "--benchmark_out_format=json",
+             *(["--quick"] if options.quick else []))
+        parts.append(results.load(path))
+        os.unlink(path)
+    if parts:
+        write(os.path.join(folder, name), parts)
+    return bool(parts)
+
+
+def families(names):
+    """pingpong/noop and pingpong/floor are of one family: pingpong."""
+    return list(dict.fromkeys(name.split("/")[0] for name in names))
+
+
+def write(path, parts):
+    """Joins what was measured apart. Says where and of what it was measured;
+    leaves out the host's name."""
+    document = parts[0]
+    for part in parts[1:]:
+        document["benchmarks"] += part["benchmarks"]
     context = document["context"]
     context.pop("host_name", None)
     context["commit"] = commit()
