@@ -19,7 +19,7 @@ void pingpong_noop(struct bench_run *run);
 void pingpong_thread_mode(struct bench_run *run);
 void pingpong_critical_section(struct bench_run *run);
 
-/* The same with the owner and re-entry checks of the simulator. */
+/* The same with the owner and re-entry checks of the simulator: checked/... */
 void pingpong_noop_checked(struct bench_run *run);
 void pingpong_thread_mode_checked(struct bench_run *run);
 void pingpong_critical_section_checked(struct bench_run *run);

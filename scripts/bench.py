@@ -174,20 +174,17 @@ def print_pingpong(document, counted):
     floor, and the events of one round trip."""
     times = results.times(document)
     floor = statistics.median(times.get(results.FLOOR, [0]))
-    for name in figures.order(times):
+    for name, title in figures.pingpongs(times).items():
         values = times[name]
-        if not name.startswith("pingpong/"):
-            continue
-        short = name.removeprefix("pingpong/")
         rounds = results.runs(document)[name][0]["iterations"]
         median = statistics.median(values)
-        line = (f"{short:25}{rounds} round trips x {len(values)}: "
+        line = (f"{title:26}{rounds} round trips x {len(values)}: "
                 f"min {min(values):.1f} ns  median {median:.1f} ns  "
                 f"max {max(values):.1f} ns per round trip")
         if floor:
             line += f"  {median / floor:5.2f} x floor"
-        count = counted.get(f"pingpong/{short.removesuffix('_checked')}/queue")
-        if count and short != "floor":
+        count = counted.get(f"pingpong/{name.split('/')[1]}/queue")
+        if count:
             line += "  " + events(count)
         print(line)
 
@@ -195,7 +192,7 @@ def print_pingpong(document, counted):
 def print_others(document):
     times = results.times(document)
     for name in figures.order(times):
-        if name.startswith("pingpong/"):
+        if name in figures.pingpongs(times):
             continue
         values = times[name]
         if name == "isr_to_task":
@@ -204,10 +201,10 @@ def print_others(document):
             for key in figures.PERCENTILES:
                 value = statistics.median(entry[key] for entry in entries)
                 parts.append(f"{key.removesuffix('_ns')} {value / 1e3:.1f} us")
-            print(f"{name:25}{'  '.join(parts)}  (median of "
+            print(f"{name:26}{'  '.join(parts)}  (median of "
                   f"{len(entries)} x {entries[0]['iterations']} interrupts)")
         else:
-            print(f"{name:25}min {min(values):.2f} ns  median "
+            print(f"{name:26}min {min(values):.2f} ns  median "
                   f"{statistics.median(values):.2f} ns  max "
                   f"{max(values):.2f} ns")
 

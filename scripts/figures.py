@@ -23,9 +23,9 @@ ORDER = (
     "pingpong/noop",
     "pingpong/thread_mode",
     "pingpong/critical_section",
-    "pingpong/noop_checked",
-    "pingpong/thread_mode_checked",
-    "pingpong/critical_section_checked",
+    "checked/noop",
+    "checked/thread_mode",
+    "checked/critical_section",
     "lock/noop",
     "lock/thread_mode",
     "lock/critical_section",
@@ -67,15 +67,27 @@ def foot(figure, document):
     figure.tight_layout(rect=(0, 0.04, 1, 1))
 
 
+def pingpongs(names):
+    """The ping-pongs among them, as shipped and with checks, in order:
+    {benchmark: title}."""
+    return {
+        name: name.split("/")[1] + (
+            ", checked" if name.startswith("checked/") else "")
+        for name in order(names)
+        if name.startswith(("pingpong/", "checked/"))
+    }
+
+
 def colour_of(name):
     if name == results.FLOOR:
         return GREY
-    return ORANGE if name.endswith("_checked") else BLUE
+    return ORANGE if name.startswith("checked/") else BLUE
 
 
 def draw_pingpong(document, folder):
     times = results.times(document)
-    names = [name for name in order(times) if name.startswith("pingpong/")]
+    titles = pingpongs(times)
+    names = list(titles)
     if not names:
         return
     floor = statistics.median(times.get(results.FLOOR, [0]))
@@ -93,8 +105,7 @@ def draw_pingpong(document, folder):
             label += f" = {median / floor:.1f} x floor"
         axes.text(max(values) + widest * 0.015, row, label, va="center",
                   fontsize=9)
-    axes.set_yticks(range(len(names)),
-                    [name.removeprefix("pingpong/") for name in names])
+    axes.set_yticks(range(len(names)), titles.values())
     axes.invert_yaxis()
     axes.set_xlim(0, widest * 1.35)
     entries = results.runs(document)[names[0]]
