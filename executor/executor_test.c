@@ -874,6 +874,57 @@ static void an_executor_that_was_not_initialised_panics(void **state)
     assert_says(last_words_of(spawn_on_unprepared), "not initialised");
 }
 
+struct switching {
+    struct dz_task task;
+    int kind;
+};
+
+static int switched_await; /* its line */
+
+static enum dz_poll switching_poll(struct switching *self)
+{
+    async (self) {
+        switch (self->kind) {
+        case 0:
+            switched_await = __LINE__ + 1;
+            await(dz_yield_poll());
+            break;
+        default:
+            break;
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(switchings, struct switching, switching_poll, 1)
+
+static void await_in_a_switch(void)
+{
+    struct switching *switching;
+
+    begin();
+    (void)switchings_claim(&switching);
+    dz_executor_spawn(&executor, &switching->task);
+    pass();
+    pass();
+}
+
+static void an_await_in_a_tasks_nested_switch_names_the_task(void **state)
+{
+    struct last_words words = last_words_of(await_in_a_switch);
+    struct switching *switching;
+
+    (void)state;
+    begin();
+    (void)switchings_claim(&switching);
+    dz_executor_spawn(&executor, &switching->task);
+    pass(); /* learns the line */
+    assert_says_place(words, switched_await);
+    assert_says(words, "await in a nested switch");
+    assert_says(words, "object: switchings at 0x");
+    assert_says(words, "here: a task of executor \"test\" in thread mode");
+}
+
 static void current_outside(void)
 {
     (void)dz_task_current();
@@ -951,6 +1002,7 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(a_run_loop_in_an_interrupt_panics),
     TEST(waiting_with_interrupts_off_panics),
     TEST(an_executor_that_was_not_initialised_panics),
+    TEST(an_await_in_a_tasks_nested_switch_names_the_task),
     TEST(there_is_no_current_task_outside_tasks),
     TEST(a_yield_outside_tasks_panics),
     TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping))
