@@ -45,8 +45,9 @@ struct listener {
     struct dz_task task;
     uint64_t raised_at;
     uint64_t heard;
-    bool done;
 };
+
+static volatile bool done;
 
 static enum dz_poll listener_poll(struct listener *self)
 {
@@ -56,7 +57,7 @@ static enum dz_poll listener_poll(struct listener *self)
             hdr_record_value(
                 latencies, (int64_t)(uv_hrtime() - self->raised_at));
         }
-        self->done = true;
+        done = true;
     }
     return DZ_READY;
 }
@@ -72,7 +73,7 @@ static void firmware(void *argument)
     if (listeners_claim(&listener) == DZ_BUSY)
         abort();
     dz_executor_spawn(&executor, &listener->task);
-    dz_executor_run_until(&executor, &listener->done);
+    dz_executor_run_until(&executor, &done);
 }
 
 static void measure(void)
@@ -93,6 +94,7 @@ static void measure(void)
 void isr_to_task(struct bench_run *run)
 {
     samples = run->rounds;
+    done = false;
     if (hdr_init(1, HIGHEST_NS, DIGITS, &latencies) != 0)
         abort();
     measure();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/task.h"
 
+#include <stdatomic.h>
+
 /* A slot is ours from the moment its pool is set, so the claim is one look and
  * one store in a critical section. The rest of the frame is cleared with
  * interrupts on. */
@@ -39,6 +41,8 @@ void dz_task_release(struct dz_task *task)
         dz_panic("a slot is released that was not claimed", __FILE__, __LINE__);
     if (task->executor != NULL)
         dz_task_panic(task, "a spawned task is released");
+    /* What was written to the frame comes before, as at a task's end. */
+    atomic_signal_fence(memory_order_seq_cst);
     task->pool = NULL;
 }
 

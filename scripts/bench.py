@@ -231,8 +231,12 @@ def print_tables(folder, measured):
 def publish(folder, out):
     """Moves the files that are complete to where they are wanted. Those of an
     earlier run that this one did not make go: a result is of one run."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     made = os.listdir(folder)
+    for name in made:
+        if os.path.isdir(os.path.join(out, name)):
+            raise Stop(2, f"{os.path.join(out, name)} is a folder")
     for name in made:
         os.replace(os.path.join(folder, name), os.path.join(out, name))
     for name in figures.FILES:
@@ -259,9 +263,10 @@ def run(options):
                     if measure(name, options, folder)]
         if not measured:
             raise Stop(2, f"no benchmark matches --filter {options.filter!r}")
-        print_tables(folder, measured)
         figures.draw(folder)
         publish(folder, out)
+        print_tables(out, measured)
+        sys.stdout.flush()
         print(f"written to {os.path.relpath(out)}", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -274,7 +279,9 @@ def main(arguments):
     except Stop as stop:
         print(f"bench: {stop}", file=sys.stderr)
         return stop.code
-    except results.Unreadable as error:
+    except BrokenPipeError:  # whoever reads the table has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (results.Unreadable, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -231,7 +231,9 @@ build() {
             cmake --build --preset "$preset" ${targets[@]+"${targets[@]}"}
     ) >"$root/build/$preset.log" 2>&1 || {
         tail -n 30 "$root/build/$preset.log" >&2
-        die "that failed; all its output is in build/$preset.log"
+        say "$program: the build of $preset failed;" \
+            "all its output is in build/$preset.log"
+        return 1
     }
 }
 

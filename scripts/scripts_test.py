@@ -196,6 +196,15 @@ def test_bench_refuses_a_folder_that_is_a_file(tmp_path):
     assert file.read_text() == "precious"
 
 
+def test_bench_names_a_folder_where_a_file_should_go(tmp_path):
+    (tmp_path / "bench.json").mkdir()
+    process = bench_py("--quick", "--filter=floor", f"--out={tmp_path}")
+    assert process.returncode == 2
+    assert "bench.json is a folder" in process.stderr
+    assert "Traceback" not in process.stderr
+    assert listing(tmp_path) == ["bench.json"]
+
+
 def test_bench_writes_results_and_figures_from_any_folder(tmp_path):
     out = tmp_path / "a" / "b"
     process = bench("--quick", "--no-install", "--filter",

@@ -13,8 +13,40 @@ enum { DOORBELL = SIGURG };
 /* The core that this thread is, NULL on other threads. */
 static DZ_PORT_LOCAL struct dz_core *here;
 
+/* Ends a change of the NVIC: what may run now runs. */
+static void look_again(struct dz_core *core, dz_key key)
+{
+    if (here == core)
+        dz_port_core.deferred = 1;
+    dz_port_exit(key);
+}
+
+void dz_core_enable(struct dz_core *core, unsigned line)
+{
+    dz_key key = dz_port_enter();
+
+    dz_nvic_enable(&core->nvic, line);
+    look_again(core, key);
+}
+
+void dz_core_disable(struct dz_core *core, unsigned line)
+{
+    dz_key key = dz_port_enter();
+
+    dz_nvic_disable(&core->nvic, line);
+    look_again(core, key);
+}
+
+void dz_core_set_priority(struct dz_core *core, unsigned line, uint8_t priority)
+{
+    dz_key key = dz_port_enter();
+
+    dz_nvic_set_priority(&core->nvic, line, priority);
+    look_again(core, key);
+}
+
 /* The vector is there before the interrupt can come. One that is pending
- * already was passed over while it was disabled: leave a note to look again. */
+ * already was passed over while it was disabled. */
 void dz_core_bind(struct dz_core *core, unsigned line,
     void (*handler)(void *argument), void *argument)
 {
@@ -23,9 +55,7 @@ void dz_core_bind(struct dz_core *core, unsigned line,
     if (line < DZ_NVIC_LINES)
         core->vectors[line] = (struct dz_core_vector){handler, argument};
     dz_nvic_enable(&core->nvic, line);
-    if (here == core)
-        dz_port_core.deferred = 1;
-    dz_port_exit(key);
+    look_again(core, key);
 }
 
 /* Runs one handler, as the hardware would: in its own context, in the name of
@@ -134,6 +164,7 @@ static void sleep_until_event(void)
     sigset_t set = doorbell_set();
     sigset_t old;
     sigset_t open;
+    int saved = errno;
 
     pthread_sigmask(SIG_BLOCK, &set, &old);
     open = old;
@@ -141,6 +172,7 @@ static void sleep_until_event(void)
     while (dz_port_core.event == 0 && dz_port_core.deferred == 0)
         sigsuspend(&open);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = saved;
     end_if_stopped(here);
 }
 
@@ -243,16 +275,21 @@ void dz_core_start(
 
 void dz_core_join(struct dz_core *core)
 {
+    if (here == core)
+        dz_panic("a core joins or stops itself", __FILE__, __LINE__);
     if (!core->is_started)
-        dz_panic("a core is joined that does not run", __FILE__, __LINE__);
+        dz_panic("a core is joined or stopped that does not run", __FILE__,
+            __LINE__);
     pthread_join(core->thread, NULL);
+    atomic_store(&core->is_running, false);
     core->is_started = false;
     forget(core);
 }
 
 void dz_core_stop(struct dz_core *core)
 {
-    atomic_store(&core->is_stopped, true);
+    if (here != core)
+        atomic_store(&core->is_stopped, true);
     kick(core);
     dz_core_join(core);
 }

@@ -69,6 +69,13 @@ struct dz_core {
 void dz_core_bind(struct dz_core *core, unsigned line,
     void (*handler)(void *argument), void *argument);
 
+/* The NVIC's functions of the same names, for a core that runs: an interrupt
+ * that may run now does so before these return. On the core, in any context. */
+void dz_core_enable(struct dz_core *core, unsigned line);
+void dz_core_disable(struct dz_core *core, unsigned line);
+void dz_core_set_priority(
+    struct dz_core *core, unsigned line, uint8_t priority);
+
 /* Makes an interrupt pending. Any thread, any context. On the core itself, it
  * runs before this returns if nothing masks it. Before the core starts, it is
  * kept until then. */
@@ -79,12 +86,14 @@ void dz_core_start(
     struct dz_core *core, void (*main)(void *argument), void *argument);
 
 /* Waits until `main` has returned, then forgets all that is pending or active.
- * The core may be started again. */
+ * The core may be started again. Not on the core itself. */
 void dz_core_join(struct dz_core *core);
 
 /* Makes the core end, wherever its main is, and joins it. That takes effect
  * when it sleeps, or when it next leaves a critical section in thread mode: an
- * executor does so all the time. */
+ * executor does so all the time. Memory stays as the core left it: firmware
+ * that is to run again clears its pools and objects first, as start-up code
+ * does. Not on the core itself. */
 void dz_core_stop(struct dz_core *core);
 
 /* Makes the calling thread a core, and a plain thread again: for tests that

@@ -436,6 +436,37 @@ static void a_pending_interrupt_runs_when_it_is_bound(void **state)
     assert_int_equal(atomic_load(&handled), 1);
 }
 
+static void a_pending_interrupt_runs_when_it_is_enabled_again(void **state)
+{
+    (void)state;
+    atomic_store(&handled, 0);
+    dz_core_bind(&test_core, 12, count_handled, NULL);
+    dz_core_disable(&test_core, 12);
+    dz_core_pend(&test_core, 12);
+    assert_int_equal(atomic_load(&handled), 0);
+    dz_core_enable(&test_core, 12);
+    assert_int_equal(atomic_load(&handled), 1);
+}
+
+static void raise_priority(void *argument)
+{
+    (void)argument;
+    note('<');
+    dz_core_pend(&test_core, URGENT_IRQ);
+    note('-');
+    dz_core_set_priority(&test_core, URGENT_IRQ, 1);
+    note('>');
+}
+
+static void a_pending_interrupt_that_becomes_urgent_preempts(void **state)
+{
+    (void)state;
+    begin_preemption(128);
+    dz_core_bind(&test_core, IRQ, raise_priority, NULL);
+    dz_core_pend(&test_core, IRQ);
+    assert_string_equal(order, "<-u>");
+}
+
 static void fail_and_set_errno(void *argument)
 {
     (void)argument;
@@ -475,6 +506,25 @@ static void starting_a_core_twice_panics(void **state)
 {
     (void)state;
     assert_says(last_words_of(start_twice), "a core is started twice");
+}
+
+static void stop_itself(void *argument)
+{
+    dz_core_stop(argument);
+}
+
+static void core_stops_itself(void)
+{
+    static struct dz_core core;
+
+    dz_core_start(&core, stop_itself, &core);
+    dz_core_join(&core);
+}
+
+static void a_core_that_stops_itself_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(core_stops_itself), "joins or stops itself");
 }
 
 static void join_unstarted(void)
@@ -589,7 +639,7 @@ static void a_closed_timer_is_ones_own_again(void **state)
 {
     static struct dz_core core;
     static struct dz_loop loop;
-    struct dz_sim_timer timer;
+    struct dz_sim_timer timer = {.loop = NULL};
 
     (void)state;
     dz_loop_start(&loop);
@@ -597,6 +647,7 @@ static void a_closed_timer_is_ones_own_again(void **state)
         dz_sim_timer_open(&timer, &loop, &core, IRQ);
         dz_sim_timer_close(&timer);
         memset(&timer, 0xa5, sizeof(timer));
+        memset(&timer, 0, sizeof(timer));
     }
     dz_loop_stop(&loop);
 }
@@ -635,8 +686,8 @@ static void several_threads_may_call_the_loop(void **state)
 static void the_loop_starts_and_stops_many_times(void **state)
 {
     static struct dz_core core;
-    struct dz_loop loop;
-    struct dz_sim_timer timer;
+    struct dz_loop loop = {.is_started = false};
+    struct dz_sim_timer timer = {.loop = NULL};
 
     (void)state;
     for (int i = 0; i < TIMES; i++) {
@@ -674,9 +725,43 @@ static void start_unopened(void)
     dz_sim_timer_start(&timer, 1, 1);
 }
 
+static void start_loop_twice(void)
+{
+    static struct dz_loop loop;
+
+    dz_loop_start(&loop);
+    dz_loop_start(&loop);
+}
+
+static void open_twice(void)
+{
+    static struct dz_core core;
+    static struct dz_loop loop;
+    static struct dz_sim_timer timer;
+
+    dz_loop_start(&loop);
+    dz_sim_timer_open(&timer, &loop, &core, IRQ);
+    dz_sim_timer_open(&timer, &loop, &core, IRQ);
+}
+
+static void close_twice(void)
+{
+    static struct dz_core core;
+    static struct dz_loop loop;
+    static struct dz_sim_timer timer;
+
+    dz_loop_start(&loop);
+    dz_sim_timer_open(&timer, &loop, &core, IRQ);
+    dz_sim_timer_close(&timer);
+    dz_sim_timer_close(&timer);
+}
+
 static void the_order_of_starting_is_checked(void **state)
 {
     (void)state;
+    assert_says(last_words_of(start_loop_twice), "the loop is started twice");
+    assert_says(last_words_of(open_twice), "a timer is opened twice");
+    assert_says(last_words_of(close_twice), "the timer was not opened");
     assert_says(last_words_of(call_unstarted), "the loop was not started");
     assert_says(last_words_of(start_unopened), "the timer was not opened");
 }
@@ -704,9 +789,12 @@ RUN_TESTS(PLAIN_TEST(a_core_runs_its_main_and_ends),
     TEST(a_handler_knows_which_interrupt_it_is),
     TEST(returning_from_an_interrupt_sets_the_event),
     TEST(a_pending_interrupt_runs_when_it_is_bound),
+    TEST(a_pending_interrupt_runs_when_it_is_enabled_again),
+    TEST(a_pending_interrupt_that_becomes_urgent_preempts),
     TEST(a_pend_of_ones_own_leaves_errno_alone),
     TEST(an_interrupt_without_a_handler_panics),
     PLAIN_TEST(starting_a_core_twice_panics),
+    PLAIN_TEST(a_core_that_stops_itself_panics),
     PLAIN_TEST(joining_a_core_that_does_not_run_panics),
     PLAIN_TEST(the_timer_interrupts_until_it_is_stopped),
     PLAIN_TEST(firmware_starts_a_one_shot_timer_itself),

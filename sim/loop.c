@@ -40,6 +40,8 @@ void dz_loop_start(struct dz_loop *loop)
     sigset_t all;
     sigset_t old;
 
+    if (loop->is_started)
+        dz_panic("the loop is started twice", __FILE__, __LINE__);
     check(uv_loop_init(&loop->uv));
     check(uv_async_init(&loop->uv, &loop->bell, serve));
     loop->bell.data = loop;

@@ -16,7 +16,7 @@
  * urgent; among equals the one with the lower number goes first.
  *
  * dz_nvic_pend may be called by any thread, at any time. All else belongs to
- * the core.
+ * the core, with its interrupts off: see dz_core_enable and its neighbours.
  */
 
 #include <stdatomic.h>

@@ -9,7 +9,8 @@
  * access that could be shared. The sanitizer's own are not linked; ours are
  * here, and count. A scenario is run again and again, with one interrupt before
  * its first access, its second, and so on, until it ends before the interrupt.
- * (The technique is that of the Linux kernel's KCSAN.)
+ * (The technique is that of the Linux kernel's KCSAN.) What a library does,
+ * memset above all, is not seen inside.
  *
  * The machine is the barest that PORTING.md allows: returning from an interrupt
  * sets no event. While interrupts are off, the interrupt waits for the end of

@@ -28,12 +28,19 @@ static void open_uv(void *argument)
     timer->uv.data = timer;
 }
 
+struct start {
+    struct dz_sim_timer *timer;
+    uint64_t delay;
+    uint64_t period;
+};
+
 static void start_uv(void *argument)
 {
-    struct dz_sim_timer *timer = argument;
+    struct start *start = argument;
 
-    uv_update_time(&timer->loop->uv);
-    check(uv_timer_start(&timer->uv, expire, timer->delay, timer->period));
+    uv_update_time(&start->timer->loop->uv);
+    check(
+        uv_timer_start(&start->timer->uv, expire, start->delay, start->period));
 }
 
 static void stop_uv(void *argument)
@@ -64,9 +71,17 @@ static void nothing(void *argument)
 
 /* What follows runs anywhere else. */
 
+static void check_open(const struct dz_sim_timer *timer)
+{
+    if (timer->loop == NULL)
+        dz_panic("the timer was not opened", __FILE__, __LINE__);
+}
+
 void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
     struct dz_core *core, unsigned line)
 {
+    if (timer->loop != NULL)
+        dz_panic("a timer is opened twice", __FILE__, __LINE__);
     timer->loop = loop;
     timer->core = core;
     timer->line = line;
@@ -79,22 +94,24 @@ void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
 void dz_sim_timer_start(
     struct dz_sim_timer *timer, uint64_t delay, uint64_t period)
 {
-    if (timer->loop == NULL)
-        dz_panic("the timer was not opened", __FILE__, __LINE__);
-    timer->delay = delay;
-    timer->period = period;
-    dz_loop_call(timer->loop, start_uv, timer);
+    struct start start = {timer, delay, period};
+
+    check_open(timer);
+    dz_loop_call(timer->loop, start_uv, &start);
 }
 
 void dz_sim_timer_stop(struct dz_sim_timer *timer)
 {
+    check_open(timer);
     dz_loop_call(timer->loop, stop_uv, timer);
 }
 
 void dz_sim_timer_close(struct dz_sim_timer *timer)
 {
+    check_open(timer);
     dz_loop_call(timer->loop, close_uv, timer);
     /* libuv closes at the end of a turn of its loop: let turns pass. */
     while (!atomic_load(&timer->is_closed))
         dz_loop_call(timer->loop, nothing, timer);
+    timer->loop = NULL;
 }

@@ -19,13 +19,12 @@
 #include "sim/core.h"
 #include "sim/loop.h"
 
+/* All zero until it is opened. */
 struct dz_sim_timer {
     uv_timer_t uv;
     struct dz_loop *loop;
     struct dz_core *core;
     unsigned line;
-    uint64_t delay;                 /* in ms; an argument of start */
-    uint64_t period;                /* in ms */
     _Atomic uint64_t raised_at;     /* uv_hrtime() of the last interrupt */
     _Atomic uint64_t raised_in_all; /* interrupts so far */
     atomic_bool is_closed;          /* nobody uses this any more */
@@ -41,7 +40,8 @@ void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
 void dz_sim_timer_start(
     struct dz_sim_timer *timer, uint64_t delay, uint64_t period);
 
-/* No interrupt is raised once this has returned. */
+/* No interrupt is raised once one of these has returned. A closed timer is its
+ * owner's memory again, and may be opened again. */
 void dz_sim_timer_stop(struct dz_sim_timer *timer);
 void dz_sim_timer_close(struct dz_sim_timer *timer);
 
