@@ -127,7 +127,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_send(struct dz_channel *self,
 {
     dz_key key = dz_lock(self, &type->object);
 
-    if (!dz_wait_take(&self->slots, &type->object, type->capacity)) {
+    if (!dz_wait_take(&self->slots, self, &type->object, type->capacity)) {
         dz_unlock(self, &type->object, key);
         return DZ_PENDING;
     }
@@ -153,7 +153,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_receive(
 {
     dz_key key = dz_lock(self, &type->object);
 
-    if (!dz_wait_take(&self->items, &type->object, 0)) {
+    if (!dz_wait_take(&self->items, self, &type->object, 0)) {
         dz_unlock(self, &type->object, key);
         return DZ_PENDING;
     }
@@ -194,7 +194,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_ready(struct dz_channel *self,
 {
     dz_key key = dz_lock(self, &type->object);
 
-    if (!dz_wait_take(units, &type->object, initial)) {
+    if (!dz_wait_take(units, self, &type->object, initial)) {
         dz_unlock(self, &type->object, key);
         return DZ_PENDING;
     }

@@ -703,6 +703,29 @@ static void an_interrupt_within_a_send_finds_the_channel_consistent(
     assert_int_equal(second->received[0], 2);
 }
 
+static void receive_in_handler(void *argument)
+{
+    int value;
+
+    (void)argument;
+    walk_away_from(critical_queue_1_receive(&critical_queue_1, &value));
+}
+
+static void receive_in_an_interrupt(void)
+{
+    interrupt_now(receive_in_handler, NULL);
+}
+
+static void waiting_in_a_handler_names_the_channel(void **state)
+{
+    struct last_words words = last_words_of(receive_in_an_interrupt);
+
+    (void)state;
+    assert_says(words, "await outside a task");
+    assert_says(words, "object: critical_queue_1 at 0x");
+    assert_says(words, "here: interrupt 3");
+}
+
 static void a_typed_channel_and_its_handles_are_the_same(void **state)
 {
     struct dz_sender out = noop_queue_3_sender(&noop_queue_3);
@@ -751,4 +774,5 @@ RUN_TESTS(TEST(values_come_out_in_the_order_in_which_they_went_in),
     TEST(a_send_that_is_cancelled_has_sent_nothing),
     TEST(an_interrupt_behind_the_registration_is_not_lost),
     TEST(an_interrupt_within_a_send_finds_the_channel_consistent),
+    TEST(waiting_in_a_handler_names_the_channel),
     TEST(a_typed_channel_and_its_handles_are_the_same))

@@ -28,6 +28,14 @@ void dz_thread_mode_misuse(const void *self, const struct dz_object *object)
         &thread_mode);
 }
 
+void dz_outside_misuse(const void *self, const struct dz_object *object)
+{
+    misuse(self, object,
+        "await outside a task: something that waits was called by a handler, "
+        "or by no task",
+        NULL);
+}
+
 /* Code outside tasks in thread mode sets things up and tears them down: it
  * may use what an executor in thread mode owns, and owns nothing itself. */
 static bool is_same(struct dz_context owner, struct dz_context user)

@@ -69,6 +69,8 @@ struct dz_owner {
 /* The slow parts. `self` is the object. */
 _Noreturn void dz_thread_mode_misuse(
     const void *self, const struct dz_object *object) __attribute__((cold));
+_Noreturn void dz_outside_misuse(
+    const void *self, const struct dz_object *object) __attribute__((cold));
 void dz_owner_lock(void *self, const struct dz_object *object);
 void dz_owner_unlock(void *self, const struct dz_object *object);
 

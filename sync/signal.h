@@ -81,7 +81,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_signal_wait(
     struct dz_signal *self, const struct dz_signal_type *type, void *value)
 {
     dz_key key = dz_lock(self, &type->object);
-    bool is_ours = dz_wait_take(&self->values, &type->object, 0);
+    bool is_ours = dz_wait_take(&self->values, self, &type->object, 0);
 
     if (is_ours)
         dz_signal_fetch(self, type, value);

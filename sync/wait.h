@@ -15,9 +15,12 @@
 #include "sync/waker.h"
 
 /* Takes a unit, or registers the branch that runs now. False: not yet. */
-DZ_INLINE bool dz_wait_take(
-    struct dz_units *units, const struct dz_object *object, int initial)
+DZ_INLINE bool dz_wait_take(struct dz_units *units, const void *self,
+    const struct dz_object *object, int initial)
 {
+    /* A target finds out, too, and says less (executor/waiter.c). */
+    if (object->owner != 0 && dz_current == &dz_outside)
+        dz_outside_misuse(self, object);
     if (object->policy == DZ_QUEUE)
         return dz_units_take(units, initial);
     if (dz_units_try_take(units, initial))
