@@ -14,11 +14,13 @@
  *     static const struct bench benches[] = {{"nothing", nothing, 1000}};
  *
  *     return bench_main(argc, argv,
- *         (struct bench_suite){.benches = benches, .count = 1});
+ *         (struct bench_suite){benches, .count = 1, .repetitions = 7});
  *
  * The program then understands all flags of Google Benchmark, and --quick.
- * A benchmark brings its own loop; its time is divided by the rounds. With more
- * than one repetition, min, median and max are given.
+ * A benchmark brings its own loop; its time is divided by the rounds. The
+ * benchmarks take turns, one repetition each, so that a machine that changes
+ * its speed treats them alike; with more than one repetition, mean, median,
+ * stddev, min and max are given. --benchmark_out is always JSON.
  */
 
 #include <stddef.h>
@@ -50,7 +52,7 @@ struct bench {
 struct bench_suite {
     const struct bench *benches;
     size_t count;
-    const char *repetitions; /* a decimal number; NULL: "1" */
+    unsigned repetitions; /* unless --benchmark_repetitions says otherwise */
 };
 
 /* Reports a figure beside the time. At most BENCH_COUNTERS of them. */

@@ -9,6 +9,7 @@ enum {
     LOCKS = 2000000,
     SPAWNS = 200000,
     INTERRUPTS = 500,
+    REPETITIONS = 7,
 };
 
 static const struct bench benches[] = {
@@ -34,6 +35,6 @@ int main(int argc, char **argv)
         (struct bench_suite){
             .benches = benches,
             .count = sizeof(benches) / sizeof(benches[0]),
-            .repetitions = "7",
+            .repetitions = REPETITIONS,
         });
 }

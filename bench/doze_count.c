@@ -31,5 +31,6 @@ int main(int argc, char **argv)
         (struct bench_suite){
             .benches = benches,
             .count = sizeof(benches) / sizeof(benches[0]),
+            .repetitions = 1,
         });
 }

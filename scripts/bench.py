@@ -123,8 +123,8 @@ def names_of(program, pattern):
 
 def measure(name, options, folder):
     """Runs one program; False if the filter leaves nothing of it. What takes
-    long runs apart: all else is interleaved at random with the floor, and in so
-    short a time that the machine hardly changes its state meanwhile."""
+    long runs apart: all else takes turns with the floor, and in so short a time
+    that the machine hardly changes its state meanwhile."""
     program = os.path.join(FOLDER, PROGRAMS[name])
     names = names_of(program, options.filter)
     parts = []

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -293,6 +294,38 @@ def test_the_program_in_the_readme_runs(tmp_path):
 
 def test_test_refuses_a_bad_flag():
     assert_one_line(run(os.path.join(SCRIPTS, "test"), "--bogus"), "--bogus")
+
+
+def test_the_programs_own_statistics_are_right():
+    document = json.loads(program(
+        "doze_bench", "--quick", "--benchmark_format=json",
+        "--benchmark_filter=pingpong/(floor|noop)").stdout)
+    for name, values in results.times(document).items():
+        found = {entry["aggregate_name"]: entry["real_time"]
+                 for entry in document["benchmarks"]
+                 if entry["run_name"] == name
+                 and entry["run_type"] == "aggregate"}
+        assert len(values) == 7
+        for key, function in (("mean", statistics.mean),
+                              ("median", statistics.median),
+                              ("stddev", statistics.stdev),
+                              ("min", min), ("max", max)):
+            assert found[key] == pytest.approx(function(values))
+
+
+def test_the_number_of_repetitions_is_a_flag():
+    arguments = ("--quick", "--benchmark_format=json",
+                 "--benchmark_filter=lock/noop")
+    process = program("doze_bench", "--benchmark_repetitions=3", *arguments)
+    assert len(results.times(json.loads(process.stdout))["lock/noop"]) == 3
+    assert program("doze_bench", "--benchmark_repetitions=x",
+                   *arguments).returncode == 2
+
+
+def test_each_benchmark_is_listed_once():
+    names = program("doze_bench", "--benchmark_list_tests").stdout.split()
+    assert "pingpong/floor" in names
+    assert len(names) == len(set(names))
 
 
 def program(name, *arguments):
