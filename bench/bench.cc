@@ -170,10 +170,10 @@ class Together : public benchmark::BenchmarkReporter
     std::map<std::string, Runs> by_name_;
 };
 
-// Starts the program again with the same memory layout in every run. In one
-// run in a hundred, a random layout gave two hot cache lines the same tag in
-// the processor's way predictor, and one benchmark took twice its time. Where
-// this is not allowed, the layout stays as it is.
+// Starts the program again with the same memory layout in every run. With a
+// random layout, one run in sixty gave two hot cache lines the same tag in the
+// processor's way predictor, and one benchmark took more than twice its time.
+// Where this is not allowed, the layout stays as it is.
 void fix_layout(char **argv)
 {
 #ifdef __linux__

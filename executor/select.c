@@ -158,10 +158,8 @@ enum dz_poll dz_select_pending(struct dz_select *select)
 enum dz_poll dz_select_won(struct dz_select *select, unsigned branch)
 {
     dz_current = select->outer;
-    dz_current->place = 0;
     select->winner = (uint8_t)branch;
     hand_over(&branches_of(select)[branch]);
-    withdraw_branches(select);
-    cancel_branches(select);
+    dz_waiter_cancel(select->outer);
     return DZ_READY;
 }

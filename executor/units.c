@@ -37,7 +37,6 @@ static void unlink_waiter(struct dz_units *units, struct dz_waiter *waiter)
     waiter->next = NULL;
 }
 
-/* A withdrawn waiter is idle, a granted one not in a queue. */
 void dz_units_leave(struct dz_waiter *waiter)
 {
     uintptr_t granted = waiter->place & DZ_PLACE_GRANTED;

@@ -64,6 +64,7 @@ static void cancel_custom(struct dz_waiter *waiter)
 {
     struct dz_canceller *canceller = canceller_of(waiter);
 
+    canceller->leave(canceller, DZ_WITHDRAW);
     waiter->place = 0;
     canceller->leave(canceller, DZ_CANCEL);
 }
@@ -74,7 +75,6 @@ void dz_waiter_cancel(struct dz_waiter *waiter)
 
     check_owner(waiter);
     if (is_custom(waiter)) {
-        dz_waiter_withdraw(waiter);
         cancel_custom(waiter);
         return;
     }

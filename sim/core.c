@@ -132,8 +132,17 @@ static void dispatch(void)
     end_if_stopped(here);
 }
 
+/* Masked, it leaves a note to the thread. */
+static void look_now(struct dz_core *core)
+{
+    if (dz_port_core.masked != 0)
+        dz_port_core.deferred = 1;
+    else
+        run_pending(core);
+}
+
 /* The kick is cleared before anything is looked at: who pends later kicks
- * again. Masked, we leave a note to the thread. */
+ * again. */
 static void doorbell(int number)
 {
     struct dz_core *core = here;
@@ -142,10 +151,7 @@ static void doorbell(int number)
     if (core == NULL)
         return;
     atomic_store(&core->is_kicked, false);
-    if (dz_port_core.masked != 0)
-        dz_port_core.deferred = 1;
-    else
-        run_pending(core);
+    look_now(core);
 }
 
 static sigset_t doorbell_set(void)
@@ -185,19 +191,11 @@ static void kick(struct dz_core *core)
     atomic_fetch_sub(&core->kickers, 1);
 }
 
-static void pend_here(struct dz_core *core)
-{
-    if (dz_port_core.masked != 0)
-        dz_port_core.deferred = 1;
-    else
-        run_pending(core);
-}
-
 void dz_core_pend(struct dz_core *core, unsigned line)
 {
     dz_nvic_pend(&core->nvic, line);
     if (here == core)
-        pend_here(core);
+        look_now(core);
     else
         kick(core);
 }
@@ -273,13 +271,18 @@ void dz_core_start(
     atomic_store(&core->may_go_on, true);
 }
 
-void dz_core_join(struct dz_core *core)
+static void check_other(const struct dz_core *core)
 {
     if (here == core)
         dz_panic("a core joins or stops itself", __FILE__, __LINE__);
     if (!core->is_started)
         dz_panic("a core is joined or stopped that does not run", __FILE__,
             __LINE__);
+}
+
+void dz_core_join(struct dz_core *core)
+{
+    check_other(core);
     pthread_join(core->thread, NULL);
     atomic_store(&core->is_running, false);
     core->is_started = false;
@@ -288,8 +291,8 @@ void dz_core_join(struct dz_core *core)
 
 void dz_core_stop(struct dz_core *core)
 {
-    if (here != core)
-        atomic_store(&core->is_stopped, true);
+    check_other(core);
+    atomic_store(&core->is_stopped, true);
     kick(core);
     dz_core_join(core);
 }

@@ -61,10 +61,12 @@ struct dz_owner {
 #endif
 
 /* The struct dz_object of a type that was defined here. */
+/* clang-format off */
 #define DZ_OBJECT(type, mutex, policy)                                         \
     {                                                                          \
-#type, __FILE__, __LINE__, mutex, policy, DZ_OWNER_OFFSET(struct type) \
+        #type, __FILE__, __LINE__, mutex, policy, DZ_OWNER_OFFSET(struct type) \
     }
+/* clang-format on */
 
 /* The slow parts. `self` is the object. */
 _Noreturn void dz_thread_mode_misuse(

@@ -50,7 +50,6 @@ struct dz_port_executor {
 extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 struct dz_panic;
-struct dz_port_executor;
 
 enum { DZ_EXIT_PANIC = 1 }; /* the exit code of a program that panicked */
 
