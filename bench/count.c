@@ -3,9 +3,10 @@
 
 static uint64_t counts[DZ_EVENTS];
 
-void dz_port_trace(enum dz_event event, const void *object)
+void dz_port_trace(enum dz_event event, const void *subject, const void *detail)
 {
-    (void)object;
+    (void)subject;
+    (void)detail;
     counts[event]++;
 }
 
@@ -25,5 +26,6 @@ void count_events_end(struct bench_run *run)
     };
 
     for (unsigned i = 0; i < DZ_EVENTS; i++)
-        bench_count(run, names[i], (double)counts[i] / (double)run->rounds);
+        if (names[i] != NULL)
+            bench_count(run, names[i], (double)counts[i] / (double)run->rounds);
 }

@@ -80,7 +80,7 @@ static void idle_rounds(uint64_t rounds)
         if (dz_executor_is_ready(&executor))
             dz_executor_poll(&executor);
         else
-            dz_trace(DZ_EVENT_IDLE, &executor);
+            dz_trace(DZ_EVENT_IDLE, &executor, NULL);
     }
 }
 

@@ -51,16 +51,9 @@
 
 #include <stdint.h>
 
+#include "executor/compiler.h"
 #include "executor/panic.h"
-
-#define DZ_INLINE static inline __attribute__((always_inline, unused))
-
-/* Of a function whose result says whether it has to be called again. */
-#define DZ_AWAITED __attribute__((warn_unused_result))
-
-/* Hints for the layout of hot paths. */
-#define DZ_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define DZ_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#include "executor/trace.h"
 
 enum dz_poll {
     DZ_PENDING, /* not yet: call again after a wake-up */
@@ -101,6 +94,14 @@ DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
                     dz_frame_of(self)->line);                  \
             } else
 
+/* Tells who watches where the task waits. */
+#define dz_trace_await(file, line)                                             \
+    do {                                                                       \
+        static const struct dz_await_place dz_place_ = {file, __func__, line}; \
+                                                                               \
+        dz_trace(DZ_EVENT_AWAIT, &dz_place_, (const void *)0);                 \
+    } while (0)
+
 /* Polls the expression now and at every resumption until it is ready. What a
  * try_ operation returns is no poll: nobody would wake the task. (An enum is
  * one of the three types, as the compiler chooses.) */
@@ -114,6 +115,7 @@ DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
     case __LINE__:                                                         \
         if ((expression) == DZ_PENDING) {                                  \
             dz_frame_of(self)->line = (uint16_t)__LINE__;                  \
+            dz_trace_await(__FILE__, __LINE__);                            \
             return DZ_PENDING;                                             \
         }                                                                  \
     } while (0)

@@ -11,15 +11,12 @@
  * owns it, and nobody else.
  */
 
-/* The executor whose tasks run now on this core; NULL while none does. */
-static DZ_PORT_LOCAL struct dz_executor *running;
-
 /* True: the queue was empty. In a critical section. */
 DZ_INLINE bool enqueue(struct dz_executor *executor, struct dz_task *task)
 {
     bool was_empty = executor->first == NULL;
 
-    dz_trace(DZ_EVENT_WAKE, task);
+    dz_trace(DZ_EVENT_WAKE, task, NULL);
     if (DZ_LIKELY(was_empty))
         executor->first = task;
     else
@@ -30,15 +27,66 @@ DZ_INLINE bool enqueue(struct dz_executor *executor, struct dz_task *task)
 
 static void pend(struct dz_executor *executor)
 {
-    dz_trace(DZ_EVENT_PEND, executor);
+    dz_trace(DZ_EVENT_PEND, executor, NULL);
     dz_port_pend(&executor->port);
+}
+
+/* To another core: a stack of tasks, and an interrupt for its first one. */
+static void send(struct dz_task *task)
+{
+    struct dz_port_executor *port = &task->executor->port;
+    struct dz_task **inbox = dz_port_inbox(port);
+
+    task->next = *inbox;
+    *inbox = task;
+    if (task->next == NULL)
+        dz_port_ring(port);
+}
+
+static void wake_here(struct dz_task *task)
+{
+    if (enqueue(task->executor, task))
+        pend(task->executor);
 }
 
 static __attribute__((noinline)) void wake_elsewhere(
     struct dz_task *task, dz_key key)
 {
-    if (enqueue(task->executor, task))
-        pend(task->executor);
+    if (DZ_CORES > 1 && !dz_port_is_here(&task->executor->port))
+        send(task);
+    else
+        wake_here(task);
+    dz_port_exit(key);
+}
+
+/* The stack is turned round, so that who was woken first runs first. */
+static struct dz_task *reverse(struct dz_task *task)
+{
+    struct dz_task *first = NULL;
+
+    while (task != NULL) {
+        struct dz_task *next = task->next;
+
+        task->next = first;
+        first = task;
+        task = next;
+    }
+    return first;
+}
+
+void dz_executor_receive(struct dz_task **inbox)
+{
+    dz_key key = dz_port_enter();
+    struct dz_task *task = reverse(*inbox);
+
+    *inbox = NULL;
+    while (task != NULL) {
+        struct dz_task *next = task->next;
+
+        task->next = NULL;
+        wake_here(task);
+        task = next;
+    }
     dz_port_exit(key);
 }
 
@@ -50,7 +98,7 @@ static __attribute__((noinline)) void wake_elsewhere(
  */
 DZ_INLINE void wake_exit(struct dz_task *task, dz_key key)
 {
-    struct dz_executor *here = running;
+    struct dz_executor *here = dz_local.running;
 
     if (DZ_LIKELY(task->next == task)) {
         task->next = NULL;
@@ -125,16 +173,57 @@ static bool retire(struct dz_task *task)
     return is_idle;
 }
 
+/* The last step. In a critical section, for the sake of other cores. */
+static void free_slot(struct dz_task *task)
+{
+    dz_key key = dz_port_enter();
+
+    task->executor = NULL;
+    task->pool = NULL;
+    dz_port_exit(key);
+}
+
+/* A last wake-up from another core may still be on its way to our queue. */
 static __attribute__((noinline, cold)) void finish(
     struct dz_executor *executor, struct dz_task *task)
 {
     dz_waiter_cancel(&task->waiter);
-    if (!retire(task))
+    if (!retire(task)) {
+        if (DZ_CORES > 1)
+            dz_executor_receive(dz_port_inbox(&executor->port));
         dequeue(executor, task);
-    task->executor = NULL;
-    /* Last: now the slot is free. */
-    atomic_signal_fence(memory_order_seq_cst);
-    *(const struct dz_pool *volatile *)&task->pool = NULL;
+    }
+    dz_trace(DZ_EVENT_END, task, NULL);
+    free_slot(task);
+}
+
+/*
+ * From here on a wake-up queues the task again. With other cores about, one of
+ * them may set something without a lock and then wake the task: either it sees
+ * this store, or the task, which runs after it, sees what was set. The critical
+ * section keeps the two apart.
+ */
+DZ_INLINE void make_wakeable(struct dz_task *task)
+{
+    dz_key key = {0};
+
+    if (DZ_CORES > 1)
+        key = dz_port_enter();
+    *(struct dz_task *volatile *)&task->next = task;
+    if (DZ_CORES > 1)
+        dz_port_exit(key);
+}
+
+DZ_INLINE bool poll_task(struct dz_task *task)
+{
+    bool is_done;
+
+    make_wakeable(task);
+    dz_current = &task->waiter;
+    dz_trace(DZ_EVENT_POLL, task, NULL);
+    is_done = task->pool->poll(task) != DZ_PENDING;
+    dz_trace(DZ_EVENT_POLLED, task, NULL);
+    return is_done;
 }
 
 DZ_INLINE void poll_batch(struct dz_executor *executor, struct dz_task *next)
@@ -143,11 +232,7 @@ DZ_INLINE void poll_batch(struct dz_executor *executor, struct dz_task *next)
         struct dz_task *task = next;
 
         next = task->next;
-        /* From here on a wake-up queues the task again. */
-        *(struct dz_task *volatile *)&task->next = task;
-        dz_current = &task->waiter;
-        dz_trace(DZ_EVENT_POLL, task);
-        if (DZ_UNLIKELY(task->pool->poll(task) != DZ_PENDING))
+        if (DZ_UNLIKELY(poll_task(task)))
             finish(executor, task);
     } while (next != NULL);
 }
@@ -157,7 +242,7 @@ static void begin(struct dz_executor *executor)
     if (executor->polled)
         dz_panic("an executor is run within itself", __FILE__, __LINE__);
     executor->polled = true;
-    running = executor;
+    dz_local.running = executor;
 }
 
 /* What is ready and was not pended, because we ran, is pended now. */
@@ -166,7 +251,7 @@ static void end(struct dz_executor *executor, struct dz_executor *outer)
     dz_key key = dz_port_enter();
 
     executor->polled = false;
-    running = outer;
+    dz_local.running = outer;
     if (dz_executor_is_ready(executor))
         pend(executor);
     dz_port_exit(key);
@@ -174,7 +259,7 @@ static void end(struct dz_executor *executor, struct dz_executor *outer)
 
 void dz_executor_poll(struct dz_executor *executor)
 {
-    struct dz_executor *outer = running;
+    struct dz_executor *outer = dz_local.running;
     struct dz_waiter *current = dz_current;
     struct dz_task *batch;
 
@@ -190,18 +275,18 @@ void dz_executor_poll(struct dz_executor *executor)
  * at once; one that came before is seen by the last look at the queue. */
 static void idle(struct dz_executor *executor)
 {
-    *(struct dz_executor *volatile *)&running = NULL;
+    *(struct dz_executor *volatile *)&dz_local.running = NULL;
     if (!dz_executor_is_ready(executor)) {
-        dz_trace(DZ_EVENT_IDLE, executor);
+        dz_trace(DZ_EVENT_IDLE, executor, NULL);
         dz_port_wait();
     }
-    *(struct dz_executor *volatile *)&running = executor;
+    *(struct dz_executor *volatile *)&dz_local.running = executor;
 }
 
 void dz_executor_run_until(
     struct dz_executor *executor, const volatile bool *done)
 {
-    if (running != NULL || dz_port_context() != 0)
+    if (dz_local.running != NULL || !dz_port_is_thread_mode())
         dz_panic("a run loop within another, or in an interrupt", __FILE__,
             __LINE__);
     begin(executor);
@@ -243,6 +328,7 @@ void dz_executor_spawn(struct dz_executor *executor, struct dz_task *task)
         dz_task_panic(task, "a task is spawned twice");
     task->executor = executor;
     task->next = task;
+    dz_trace(DZ_EVENT_SPAWN, task, NULL);
     dz_task_wake_exit(task, key);
 }
 
@@ -252,6 +338,6 @@ struct dz_context dz_context_now(void)
 
     return (struct dz_context){
         .executor = task != NULL ? task->executor : NULL,
-        .interrupt = dz_port_context(),
+        .port = dz_port_context(),
     };
 }

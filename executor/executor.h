@@ -54,6 +54,10 @@ DZ_INLINE bool dz_executor_is_ready(const struct dz_executor *executor)
     return *(struct dz_task *const volatile *)&executor->first != NULL;
 }
 
+/* Queues what other cores have woken: the work of the interrupt that they ring
+ * this core with. The core's own inbox, any context. */
+void dz_executor_receive(struct dz_task **inbox);
+
 /* Passes and waits for ever. Thread mode. */
 _Noreturn void dz_executor_run(struct dz_executor *executor);
 

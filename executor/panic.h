@@ -18,7 +18,7 @@ struct dz_executor;
 /* Where code runs. */
 struct dz_context {
     const struct dz_executor *executor; /* whose task; NULL outside tasks */
-    unsigned interrupt;                 /* its number, 0 in thread mode */
+    unsigned port;                      /* what dz_port_context() says */
 };
 
 struct dz_panic {

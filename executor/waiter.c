@@ -22,14 +22,14 @@ struct dz_waiter dz_outside = {
     .place = (uintptr_t)&outside + DZ_PLACE_CUSTOM,
 };
 
-DZ_PORT_LOCAL struct dz_waiter *dz_current = &dz_outside;
+DZ_PORT_LOCAL struct dz_local dz_local = DZ_LOCAL_INITIAL;
 
 /* Nobody else knows whether the task is in the middle of an operation. */
 static void check_owner(const struct dz_waiter *waiter)
 {
     const struct dz_task *task = dz_current->task;
 
-    if (task == waiter->task || (task == NULL && dz_port_context() == 0))
+    if (task == waiter->task || (task == NULL && dz_port_is_thread_mode()))
         return;
     dz_task_panic(waiter->task, "a wait is cancelled, but not by its task");
 }

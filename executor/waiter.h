@@ -27,7 +27,7 @@
  */
 
 #include "executor/async.h"
-#include "port.h"
+#include "executor/local.h"
 
 struct dz_task;
 
@@ -55,9 +55,6 @@ enum dz_leaving {
 struct dz_canceller {
     void (*leave)(struct dz_canceller *canceller, enum dz_leaving leaving);
 };
-
-/* The waiter of the branch that runs now, on this core. */
-extern DZ_PORT_LOCAL struct dz_waiter *dz_current;
 
 /* What dz_current is outside tasks. */
 extern struct dz_waiter dz_outside;

@@ -63,19 +63,19 @@ void dz_core_bind(struct dz_core *core, unsigned line,
 static void run_handler(struct dz_core *core, unsigned line)
 {
     struct dz_core_vector *vector = &core->vectors[line];
-    unsigned interrupted = dz_port_core.interrupt;
+    unsigned interrupted = dz_port_core.context;
     struct dz_waiter *current = dz_current;
 
     if (vector->handler == NULL)
         dz_panic("an interrupt without a handler", __FILE__, __LINE__);
     dz_nvic_enter(&core->nvic, line);
-    dz_port_core.interrupt = line + 1;
+    dz_port_core.context = line + 16;
     dz_current = &dz_outside;
     dz_port_exit(0);
     vector->handler(vector->argument);
     (void)dz_port_enter();
     dz_current = current;
-    dz_port_core.interrupt = interrupted;
+    dz_port_core.context = interrupted;
     dz_nvic_exit(&core->nvic, line);
     dz_port_core.event = 1;
 }
@@ -95,7 +95,7 @@ static void leave_thread(struct dz_core *core)
 /* In thread mode only: a handler returns to where it came from. */
 static void end_if_stopped(struct dz_core *core)
 {
-    if (!atomic_load(&core->is_stopped) || dz_port_core.interrupt != 0)
+    if (!atomic_load(&core->is_stopped) || !dz_port_is_thread_mode())
         return;
     leave_thread(core);
     pthread_exit(NULL);
@@ -200,6 +200,11 @@ void dz_core_pend(struct dz_core *core, unsigned line)
         kick(core);
 }
 
+static const struct dz_port_machine machine = {
+    .dispatch = dispatch,
+    .wait = sleep_until_event,
+};
+
 static void install_doorbell(void)
 {
     struct sigaction action = {.sa_handler = doorbell, .sa_flags = SA_RESTART};
@@ -213,7 +218,7 @@ void dz_core_enter(struct dz_core *core)
     if (here != NULL)
         dz_panic("a thread is two cores", __FILE__, __LINE__);
     dz_port_core =
-        (struct dz_port_core){.dispatch = dispatch, .wait = sleep_until_event};
+        (struct dz_port_core){.machine = &machine, .home = &core->home};
     here = core;
 }
 

@@ -41,6 +41,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "port.h"
 #include "sim/nvic.h"
 
 /* A handler and its argument. An interrupt that is not bound stays pending. */
@@ -51,6 +52,7 @@ struct dz_core_vector {
 
 /* All zero: a core that has not started, with nothing bound. */
 struct dz_core {
+    struct dz_port_home home;
     struct dz_nvic nvic;
     struct dz_core_vector vectors[DZ_NVIC_LINES];
     pthread_t thread;

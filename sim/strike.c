@@ -23,13 +23,13 @@ static void strike_now(void)
 
     is_waiting = false;
     has_struck = true;
-    dz_port_core.interrupt = LINE + 1;
+    dz_port_core.context = LINE + 16;
     dz_current = &dz_outside;
     dz_port_core.event = 0;
     current->handler();
     dz_port_core.event |= event;
     dz_current = interrupted;
-    dz_port_core.interrupt = 0;
+    dz_port_core.context = 0;
 }
 
 static void strike(void)
@@ -75,12 +75,19 @@ static void access_memory(void)
         strike();
 }
 
+static const struct dz_port_machine machine = {
+    .dispatch = dispatch,
+    .wait = sleep_until_strike,
+};
+
+static struct dz_port_home home;
+
 /* True: the interrupt came before the scenario was at its end. */
 static bool run_once(const struct strike *scenario)
 {
     dz_port_core = (struct dz_port_core){
-        .dispatch = dispatch,
-        .wait = sleep_until_strike,
+        .machine = &machine,
+        .home = &home,
     };
     current = scenario;
     accesses = 0;

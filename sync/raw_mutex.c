@@ -40,7 +40,7 @@ void dz_outside_misuse(const void *self, const struct dz_object *object)
  * may use what an executor in thread mode owns, and owns nothing itself. */
 static bool is_same(struct dz_context owner, struct dz_context user)
 {
-    if (owner.interrupt != user.interrupt)
+    if (owner.port != user.port)
         return false;
     return owner.executor == user.executor || owner.executor == NULL ||
         user.executor == NULL;
@@ -51,7 +51,7 @@ static void bind(struct dz_owner *owner, struct dz_context user)
     if (!owner->is_bound || owner->context.executor == NULL)
         owner->context = user;
     owner->is_bound =
-        user.executor != NULL || user.interrupt != 0 || owner->is_bound;
+        user.executor != NULL || user.port != 0 || owner->is_bound;
 }
 
 void dz_owner_lock(void *self, const struct dz_object *object)

@@ -21,6 +21,7 @@
  */
 
 #include "executor/executor.h"
+#include "executor/trace.h"
 
 enum dz_raw_mutex {
     DZ_NOOP,
@@ -87,11 +88,13 @@ DZ_INLINE dz_key dz_lock(void *self, const struct dz_object *object)
         dz_thread_mode_misuse(self, object);
     if (object->owner != 0)
         dz_owner_lock(self, object);
+    dz_trace(DZ_EVENT_LOCK, self, object->name);
     return key;
 }
 
 DZ_INLINE void dz_unlock(void *self, const struct dz_object *object, dz_key key)
 {
+    dz_trace(DZ_EVENT_UNLOCK, self, object->name);
     if (object->owner != 0)
         dz_owner_unlock(self, object);
     if (object->mutex == DZ_CRITICAL_SECTION)
@@ -102,6 +105,7 @@ DZ_INLINE void dz_unlock(void *self, const struct dz_object *object, dz_key key)
 DZ_INLINE void dz_unlock_wake(void *self, const struct dz_object *object,
     dz_key key, struct dz_task *task)
 {
+    dz_trace(DZ_EVENT_UNLOCK, self, object->name);
     if (object->owner != 0)
         dz_owner_unlock(self, object);
     if (object->mutex == DZ_CRITICAL_SECTION)

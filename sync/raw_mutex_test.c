@@ -208,7 +208,7 @@ static void a_critical_section_holds_interrupts_off(void **state)
     interrupt_now(in_interrupt, &context);
     assert_int_equal(context, 0);
     dz_unlock(&critical, &critical_channel_type.object, key);
-    assert_int_equal(context, 3 + 1);
+    assert_int_equal(context, 16 + 3);
 }
 
 static void critical_sections_nest(void **state)
@@ -222,7 +222,7 @@ static void critical_sections_nest(void **state)
     dz_port_exit(inner);
     assert_int_equal(context, 0);
     dz_port_exit(outer);
-    assert_int_equal(context, 3 + 1);
+    assert_int_equal(context, 16 + 3);
 }
 
 struct stats {

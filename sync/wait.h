@@ -21,11 +21,12 @@ DZ_INLINE bool dz_wait_take(struct dz_units *units, const void *self,
     /* A target finds out, too, and says less (executor/waiter.c). */
     if (object->owner != 0 && dz_current == &dz_outside)
         dz_outside_misuse(self, object);
-    if (object->policy == DZ_QUEUE)
-        return dz_units_take(units, initial);
-    if (dz_units_try_take(units, initial))
+    if (object->policy == DZ_QUEUE ? dz_units_take(units, initial)
+                                   : dz_units_try_take(units, initial))
         return true;
-    dz_waker_register(&units->waker);
+    if (object->policy == DZ_SINGLE_SLOT)
+        dz_waker_register(&units->waker);
+    dz_trace(DZ_EVENT_WAIT, self, object->name);
     return false;
 }
 

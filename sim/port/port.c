@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "port.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,70 @@ DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 void dz_port_dispatch(void)
 {
-    if (dz_port_core.dispatch != NULL)
-        dz_port_core.dispatch();
+    if (dz_port_core.machine != NULL)
+        dz_port_core.machine->dispatch();
     else
         dz_port_core.deferred = 0;
+}
+
+/* Held within critical sections only, so by one core at a time, whose
+ * interrupts wait. */
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+
+void dz_port_lock(void)
+{
+    while (DZ_CORES > 1 &&
+        atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+        sched_yield();
+}
+
+void dz_port_unlock(void)
+{
+    if (DZ_CORES > 1)
+        atomic_flag_clear_explicit(&lock, memory_order_release);
+}
+
+/* A thread that is no core has a home, too, so that executors know theirs. */
+void dz_port_executor_init(struct dz_port_executor *executor)
+{
+    static DZ_PORT_LOCAL struct dz_port_home no_core;
+
+    if (dz_port_core.home == NULL)
+        dz_port_core.home = &no_core;
+    *executor = (struct dz_port_executor){
+        .home = dz_port_core.home,
+        .interrupt = DZ_PORT_THREAD_MODE,
+    };
+}
+
+static const struct dz_port_machine *machine(void)
+{
+    if (dz_port_core.machine == NULL)
+        dz_panic("this thread is no core: it has no interrupts and no clock",
+            __FILE__, __LINE__);
+    return dz_port_core.machine;
+}
+
+uint64_t dz_port_now(void)
+{
+    return machine()->now();
+}
+
+void dz_port_set_alarm(uint64_t at)
+{
+    machine()->set_alarm(at);
+}
+
+void dz_port_start(
+    struct dz_executor *executor, int interrupt, unsigned priority)
+{
+    machine()->start(executor, interrupt, priority);
 }
 
 void dz_port_foreign_thread(const struct dz_port_executor *executor)
 {
     dz_port_panic(&(struct dz_panic){
-        .reason = executor->core == NULL
+        .reason = executor->home == NULL
             ? "an executor is used that was not initialised"
             : "a task is woken or spawned by a thread that is not its core; "
               "raise an interrupt instead",
@@ -45,15 +100,17 @@ void dz_port_wait(void)
         .line = __LINE__,
     };
 
-    if (dz_port_core.masked != 0 || dz_port_core.interrupt != 0)
+    if (dz_port_core.masked != 0 || !dz_port_is_thread_mode())
         dz_port_panic(&masked);
     if (dz_port_core.event == 0) {
-        if (dz_port_core.wait == NULL)
+        if (dz_port_core.machine == NULL)
             dz_port_panic(&deadlock);
-        dz_port_core.wait();
+        dz_port_core.machine->wait();
     }
     dz_port_core.event = 0;
 }
+
+enum { EXCEPTIONS = 16 }; /* before interrupt 0 */
 
 struct text {
     char bytes[1024];
@@ -76,16 +133,20 @@ static void append(struct text *text, const char *format, ...)
         text->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-/* Interrupts are counted from 1 as dz_port_context does, and named as in the
- * NVIC, from 0. */
+/* Interrupts are named as in the NVIC. */
 static void append_context(struct text *text, const struct dz_context *context)
 {
+    int exception = (int)(context->port % DZ_CONTEXT_CORE);
+    unsigned core = context->port / DZ_CONTEXT_CORE;
+
     if (context->executor != NULL)
         append(text, "a task of executor \"%s\" in ", context->executor->name);
-    if (context->interrupt != 0)
-        append(text, "interrupt %u", context->interrupt - 1);
+    if (exception != 0)
+        append(text, "interrupt %d", exception - EXCEPTIONS);
     else
         append(text, "thread mode");
+    if (core != 0)
+        append(text, " of core %u", core);
 }
 
 static void describe(struct text *text, const struct dz_panic *panic)
@@ -110,7 +171,7 @@ void dz_port_panic(const struct dz_panic *panic)
     (void)!write(STDERR_FILENO, text.bytes, text.len);
     /* In a signal's frame, whatever exit() does could wait for what was
      * interrupted. */
-    if (dz_port_core.interrupt != 0)
+    if (!dz_port_is_thread_mode())
         _exit(DZ_EXIT_PANIC);
     exit(DZ_EXIT_PANIC);
 }
