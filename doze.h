@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "executor/select.h"
 #include "executor/task.h"
+#include "executor/time.h"
 #include "executor/waiter.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
