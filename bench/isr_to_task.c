@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <hdr/hdr_histogram.h>
-#include <uv.h>
 
 #include "bench/experiments.h"
 #include "sim/timer.h"
@@ -19,7 +18,7 @@
 
 enum {
     TIMER_IRQ = 3,
-    PERIOD_MS = 1,
+    PERIOD_NS = 1000000,
     HIGHEST_NS = 1000000000,
     DIGITS = 3,
 };
@@ -55,7 +54,7 @@ static enum dz_poll listener_poll(struct listener *self)
         for (self->heard = 0; self->heard < samples; self->heard++) {
             await(stamp_channel_receive(&stamps, &self->raised_at));
             hdr_record_value(
-                latencies, (int64_t)(uv_hrtime() - self->raised_at));
+                latencies, (int64_t)(dz_machine_now() - self->raised_at));
         }
         done = true;
     }
@@ -78,17 +77,15 @@ static void firmware(void *argument)
 
 static void measure(void)
 {
-    static struct dz_loop loop;
-
     stamps = (struct stamp_channel){.channel = {.items = {.index = 0}}};
     dz_core_bind(&core, TIMER_IRQ, timer_handler, NULL);
-    dz_loop_start(&loop);
-    dz_sim_timer_open(&timer, &loop, &core, TIMER_IRQ);
+    dz_machine_start(&(struct dz_machine){.time = DZ_TIME_REAL});
+    dz_sim_timer_open(&timer, &core, TIMER_IRQ);
     dz_core_start(&core, firmware, NULL);
-    dz_sim_timer_start(&timer, PERIOD_MS, PERIOD_MS);
+    dz_sim_timer_start(&timer, PERIOD_NS, PERIOD_NS);
     dz_core_join(&core);
-    dz_sim_timer_close(&timer);
-    dz_loop_stop(&loop);
+    dz_sim_timer_stop(&timer);
+    dz_machine_stop();
 }
 
 void isr_to_task(struct bench_run *run)

@@ -38,7 +38,11 @@ enum dz_event {
                         that it waits for; its name */
     DZ_EVENT_AWAIT,  /* an await returns to its caller: struct dz_await_place;
                         the innermost first, behind the WAIT */
-    DZ_EVENTS        /* how many there are */
+    /* By a port that sees its interrupts, in a way of its own. */
+    DZ_EVENT_INTERRUPT_PEND,
+    DZ_EVENT_INTERRUPT_ENTER,
+    DZ_EVENT_INTERRUPT_EXIT,
+    DZ_EVENTS /* how many there are */
 };
 
 /* Where an await stands. */

@@ -3,87 +3,130 @@
 #define SIM_CORE_H
 
 /*
- * core -- a CPU core that is a thread, and its interrupts, which are signals
+ * core -- a simulated CPU core and its interrupts
  *
- *     static void timer_handler(void *argument) { ... }
+ *     static void button_handler(void *argument) { ... }
  *     static void firmware(void *argument) { ... }
  *
  *     static struct dz_core core;
  *
- *     dz_core_bind(&core, TIMER_IRQ, timer_handler, NULL);
+ *     dz_core_bind(&core, BUTTON_IRQ, button_handler, NULL);
  *     dz_core_start(&core, firmware, NULL);
- *     ...                               other threads: dz_core_pend(&core, ...)
+ *     ...                               elsewhere: dz_core_pend(&core, ...)
  *     dz_core_stop(&core);
  *
- * How it works
- *  - An interrupt is a bit in the NVIC. The signal (SIGURG, which debuggers
- *    pass on unasked, and which nobody else uses) is a doorbell: it says
- *    "look", and it is sent with pthread_kill to the core's thread, never to
- *    the process. Many pends may share one signal; none is lost, since the
- *    core looks until there is nothing left.
- *  - Handlers run in the signal's frame and return. They never switch stacks.
- *    The signal is not delivered within itself: a handler is preempted by a
- *    more urgent interrupt that it pends itself, at once, and by one that
- *    comes from outside as soon as it ends. (A full NVIC follows.)
- *  - A core sleeps in sigsuspend with the doorbell blocked up to that moment,
- *    so no wake-up falls between the last look and the sleep. Returning from
- *    an interrupt sets the event register, as on the real thing.
- *  - errno is kept over every interrupt, and system calls are restarted where
- *    the system does that.
+ * The same firmware runs on two machines (sim/machine.h says which one):
+ *  - in real time, where a core is a thread, and an interrupt that comes from
+ *    elsewhere is a signal to it (sim/real.c);
+ *  - in virtual time, where all cores share one thread, and an interrupt is a
+ *    call at a chosen point: when interrupts are switched on, when the core
+ *    sleeps, at each poll of a task, each look at the clock, and each access to
+ *    a peripheral (sim/virtual.c).
+ *
+ * What is guaranteed by both
+ *  - What is pending is a bit in the NVIC; nobody who pends waits for the core,
+ *    and none is lost. The choice is made when the core looks.
+ *  - Handlers run to their end and return to where they came from. More urgent
+ *    ones preempt less urgent ones, wherever they come from, and frames nest no
+ *    deeper than there are priorities.
+ *  - Returning from an interrupt sets the event register, as on the real thing.
+ *  - errno is kept over every interrupt.
  *
  * What to know
  *  - A pend that comes when the core has ended is kept for its next start, or
  *    forgotten by the join.
- *  - Handlers call nothing that is not async-signal-safe, and thread-mode code
- *    that shares such a call with one makes it in a critical section.
+ *  - In real time, a handler strikes anywhere, so what it shares with thread
+ *    mode of the host's library (printf, malloc) is called in a host section:
+ *    sim/host.h.
  */
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "executor/local.h"
 #include "port.h"
+#include "sim/fibre.h"
 #include "sim/nvic.h"
 
-/* A handler and its argument. An interrupt that is not bound stays pending. */
+/* Numbers that the machine itself uses, of the highest priority. */
+enum {
+    DZ_IRQ_INBOX = 239, /* another core has woken a task of this one */
+    DZ_IRQ_ALARM = 238, /* the clock of this core: sim/clock.h */
+};
+
+/* A handler and its argument. An interrupt that is enabled without is fatal
+ * when it comes. */
 struct dz_core_vector {
     void (*handler)(void *argument);
     void *argument;
+};
+
+/* What a core in real time has: sim/real.c. */
+struct dz_real_core {
+    pthread_t thread;
+    atomic_bool may_go_on;  /* `thread` is known */
+    atomic_bool is_running; /* `thread` can be sent a signal */
+    atomic_uint kickers;    /* who may be about to send one */
+    atomic_uint kick;       /* what is less urgent sends none; all zero until
+                               the core starts: nobody does */
+    bool is_blocked;        /* the doorbell is: we are in its handler */
+};
+
+/* What a core in virtual time has: sim/virtual.c. */
+struct dz_virtual_core {
+    struct dz_fibre fibre;
+    struct dz_port_core port; /* while another core runs: dz_port_core, */
+    struct dz_local local;    /* and dz_local */
+    uint64_t clock;           /* ns: how far it has come */
+    uint64_t progress;        /* ns: when it last slept or began a poll */
+    bool is_asleep;
+    bool is_ended;
 };
 
 /* All zero: a core that has not started, with nothing bound. */
 struct dz_core {
     struct dz_port_home home;
     struct dz_nvic nvic;
-    struct dz_core_vector vectors[DZ_NVIC_LINES];
-    pthread_t thread;
+    struct dz_core_vector vectors[DZ_NVIC_LINES]; /* of irq n: n + 2 */
     bool is_started;        /* and not joined yet; the starter's */
-    atomic_bool may_go_on;  /* `thread` is known */
-    atomic_bool is_running; /* `thread` can be sent a signal */
-    atomic_uint kickers;    /* who may be about to send one */
-    atomic_bool is_kicked;  /* a doorbell is on its way */
     atomic_bool is_stopped; /* asked to end */
     void (*main)(void *argument);
     void *argument;
+    struct dz_real_core real;
+    struct dz_virtual_core virtual;
 };
 
 /* Gives an interrupt its handler and enables it: if it is pending, it runs now.
  * Before the core starts, or on it, in any context. */
-void dz_core_bind(struct dz_core *core, unsigned line,
+void dz_core_bind(struct dz_core *core, int irq,
     void (*handler)(void *argument), void *argument);
 
 /* The NVIC's functions of the same names, for a core that runs: an interrupt
  * that may run now does so before these return. On the core, in any context. */
-void dz_core_enable(struct dz_core *core, unsigned line);
-void dz_core_disable(struct dz_core *core, unsigned line);
-void dz_core_set_priority(
-    struct dz_core *core, unsigned line, uint8_t priority);
+void dz_core_enable(struct dz_core *core, int irq);
+void dz_core_disable(struct dz_core *core, int irq);
+void dz_core_set_priority(struct dz_core *core, int irq, uint8_t priority);
+void dz_core_set_basepri(struct dz_core *core, uint8_t basepri);
+void dz_core_clear_pending(struct dz_core *core, int irq);
 
 /* Makes an interrupt pending. Any thread, any context. On the core itself, it
  * runs before this returns if nothing masks it. Before the core starts, it is
  * kept until then. */
-void dz_core_pend(struct dz_core *core, unsigned line);
+void dz_core_pend(struct dz_core *core, int irq);
 
-/* Starts `main` on a thread of its own. Panics if it is started already. */
+/* Asserts a level-sensitive line, and lowers it: see dz_nvic_raise. Likewise.
+ */
+void dz_core_raise(struct dz_core *core, int irq);
+void dz_core_lower(struct dz_core *core, int irq);
+
+/* WFI: sleeps until an interrupt is pending that could run if interrupts were
+ * on, whether they are or not. On the core, in thread mode. */
+void dz_core_wait_for_interrupt(struct dz_core *core);
+
+/* The core that the caller runs on, NULL on a thread that is none. */
+struct dz_core *dz_core_here(void);
+
+/* Starts `main` on the core. Panics if it is started already. */
 void dz_core_start(
     struct dz_core *core, void (*main)(void *argument), void *argument);
 
@@ -98,10 +141,49 @@ void dz_core_join(struct dz_core *core);
  * does. Not on the core itself. */
 void dz_core_stop(struct dz_core *core);
 
-/* Makes the calling thread a core, and a plain thread again: for tests that
- * want interrupts at places of their choice. No signal comes from elsewhere
- * that the thread does not unblock itself. */
+/* Makes the caller a core, and a plain thread again: for tests that want
+ * interrupts at places of their choice. In real time, no signal comes from
+ * elsewhere that the thread does not unblock itself. */
 void dz_core_enter(struct dz_core *core);
 void dz_core_leave(struct dz_core *core);
+
+/* What follows is for the two machines. */
+
+/* How a machine runs cores. */
+struct dz_core_machine {
+    struct dz_port_machine port;
+    void (*ring)(struct dz_core *core, int irq); /* it is pending. Anywhere */
+    void (*start)(struct dz_core *core);
+    void (*join)(struct dz_core *core);
+    void (*stop)(struct dz_core *core); /* is_stopped was set */
+    void (*enter)(struct dz_core *core);
+    void (*leave)(struct dz_core *core);
+    int (*open)(struct dz_core *core); /* around each handler, masked */
+    void (*close)(struct dz_core *core, int opened);
+    void (*sleep)(struct dz_core *core, bool (*is_over)(struct dz_core *core));
+    void (*end)(struct dz_core *core); /* in thread mode; does not return */
+};
+
+extern const struct dz_core_machine dz_real_machine;
+extern const struct dz_core_machine dz_virtual_machine;
+
+/* The one that runs cores now. */
+extern const struct dz_core_machine *dz_core_machine;
+
+/* Sets up what a core sees of itself, on the core, before anything else. What
+ * is pending already runs. */
+void dz_core_begin(struct dz_core *core);
+
+/* Runs all that may run now. Called unmasked. */
+void dz_core_run_pending(struct dz_core *core);
+
+/* Ends the core if it is to stop, in thread mode. */
+void dz_core_end_if_stopped(struct dz_core *core);
+
+/* The fields of struct dz_port_machine that both have in common. */
+void dz_core_port_wait(void);
+void dz_core_port_pend(int interrupt);
+void dz_core_port_start(
+    struct dz_executor *executor, int interrupt, unsigned priority);
 
 #endif

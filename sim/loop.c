@@ -1,109 +1,230 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/loop.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "executor/panic.h"
+#include "executor/task.h"
 #include "port.h"
+
+struct request {
+    void (*run)(void *argument);
+    void *argument;
+    bool is_done;
+    struct request *next;
+};
+
+static uv_loop_t uv;
+static enum dz_time kind;
+static atomic_uint inputs;
+static uint64_t origin; /* of our time on that of uv_hrtime() */
+static pthread_t thread;
+static uv_async_t bell; /* a request is there, or nobody needs us any more */
+static bool is_stopping;
+
+/* Of all that follows. Recursive: what is due sets what is due next. A core has
+ * its interrupts off while it holds it, so no handler finds it taken by what it
+ * interrupted. */
+static pthread_mutex_t lock;
+static pthread_cond_t served;
+static struct request *requests; /* the oldest first */
+static struct dz_heap dues;
 
 static void check(int error)
 {
     if (error != 0)
-        dz_panic("libuv refuses to work", __FILE__, __LINE__);
+        dz_panic("libuv or the system refuses to work", __FILE__, __LINE__);
 }
 
-static void serve(uv_async_t *bell)
+uv_loop_t *dz_loop_uv(void)
 {
-    struct dz_loop *loop = bell->data;
+    return &uv;
+}
 
-    pthread_mutex_lock(&loop->lock);
-    if (loop->request != NULL) {
-        loop->request(loop->argument);
-        loop->request = NULL;
-        loop->served++;
-        pthread_cond_broadcast(&loop->changed);
+void dz_loop_turn(uv_run_mode mode)
+{
+    uv_run(&uv, mode);
+}
+
+void dz_machine_open_input(void)
+{
+    atomic_fetch_add(&inputs, 1);
+}
+
+void dz_machine_close_input(void)
+{
+    atomic_fetch_sub(&inputs, 1);
+}
+
+bool dz_loop_has_input(void)
+{
+    return atomic_load(&inputs) != 0;
+}
+
+uint64_t dz_loop_now(void)
+{
+    return uv_hrtime() - origin;
+}
+
+static dz_key take(void)
+{
+    dz_key key = dz_port_mask();
+
+    pthread_mutex_lock(&lock);
+    return key;
+}
+
+static void give(dz_key key)
+{
+    pthread_mutex_unlock(&lock);
+    dz_port_unmask(key);
+}
+
+/* The earliest due sets the alarm. */
+static void set_alarm_locked(const struct dz_heap_node *before)
+{
+    if (dues.root != NULL && dues.root != before)
+        dz_alarm_set(origin + dues.root->key);
+}
+
+static void fire_due(void)
+{
+    dz_key key = take();
+
+    while (dues.root != NULL && dues.root->key <= dz_loop_now()) {
+        struct dz_due *due = container_of(dues.root, struct dz_due, node);
+
+        dz_heap_remove(&dues, &due->node);
+        due->fire(due);
     }
-    pthread_mutex_unlock(&loop->lock);
+    set_alarm_locked(NULL);
+    give(key);
 }
 
-static void *loop_thread(void *argument)
+void dz_loop_due_set(struct dz_due *due, uint64_t at)
 {
-    struct dz_loop *loop = argument;
+    dz_key key = take();
+    struct dz_heap_node *first = dues.root;
 
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    if (dz_heap_holds(&due->node)) {
+        dz_heap_remove(&dues, &due->node);
+        first = NULL;
+    }
+    due->node.key = at > UINT64_MAX - origin ? UINT64_MAX - origin : at;
+    dz_heap_insert(&dues, &due->node);
+    set_alarm_locked(first);
+    give(key);
+}
+
+/* The alarm may then come too early: nothing is due. */
+void dz_loop_due_clear(struct dz_due *due)
+{
+    dz_key key = take();
+
+    if (dz_heap_holds(&due->node))
+        dz_heap_remove(&dues, &due->node);
+    give(key);
+}
+
+static void serve(uv_async_t *handle)
+{
+    dz_key key = take();
+
+    (void)handle;
+    while (requests != NULL) {
+        struct request *request = requests;
+
+        requests = request->next;
+        request->run(request->argument);
+        request->is_done = true;
+        pthread_cond_broadcast(&served);
+    }
+    if (is_stopping) {
+        dz_alarm_close();
+        uv_close((uv_handle_t *)&bell, NULL);
+    }
+    give(key);
+}
+
+void dz_loop_call(void (*run)(void *argument), void *argument)
+{
+    struct request request = {.run = run, .argument = argument};
+    struct request **end = &requests;
+    dz_key key;
+
+    if (pthread_equal(pthread_self(), thread)) {
+        run(argument);
+        return;
+    }
+    key = take();
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = &request;
+    uv_async_send(&bell);
+    while (!request.is_done)
+        pthread_cond_wait(&served, &lock);
+    give(key);
+}
+
+static void *run_loop(void *argument)
+{
+    (void)argument;
+    uv_run(&uv, UV_RUN_DEFAULT);
     return NULL;
 }
 
-void dz_loop_start(struct dz_loop *loop)
+static void start_thread(void)
 {
+    pthread_mutexattr_t recursive;
     sigset_t all;
     sigset_t old;
 
-    if (loop->is_started)
-        dz_panic("the loop is started twice", __FILE__, __LINE__);
-    check(uv_loop_init(&loop->uv));
-    check(uv_async_init(&loop->uv, &loop->bell, serve));
-    loop->bell.data = loop;
-    loop->request = NULL;
-    loop->served = 0;
-    check(pthread_mutex_init(&loop->lock, NULL));
-    check(pthread_cond_init(&loop->changed, NULL));
+    check(pthread_mutexattr_init(&recursive));
+    check(pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE));
+    check(pthread_mutex_init(&lock, &recursive));
+    check(pthread_mutexattr_destroy(&recursive));
+    check(pthread_cond_init(&served, NULL));
+    check(uv_async_init(&uv, &bell, serve));
+    dz_alarm_open(&uv, fire_due);
+    origin = uv_hrtime();
+    is_stopping = false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    check(pthread_create(&loop->thread, NULL, loop_thread, loop));
+    check(pthread_create(&thread, NULL, run_loop, NULL));
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    loop->is_started = true;
 }
 
-/* Interrupts are off from before the lock is taken until it is given back, so
- * no handler of this core can find it taken by what it interrupted. */
-void dz_loop_call(
-    struct dz_loop *loop, void (*request)(void *argument), void *argument)
+void dz_loop_start(enum dz_time time)
 {
-    dz_key key = dz_port_enter();
-    unsigned before;
-
-    if (!loop->is_started)
-        dz_panic("the loop was not started", __FILE__, __LINE__);
-    if (pthread_equal(pthread_self(), loop->thread))
-        dz_panic("the loop calls itself", __FILE__, __LINE__);
-    pthread_mutex_lock(&loop->lock);
-    while (loop->request != NULL)
-        pthread_cond_wait(&loop->changed, &loop->lock);
-    before = loop->served;
-    loop->request = request;
-    loop->argument = argument;
-    uv_async_send(&loop->bell);
-    while (loop->served == before)
-        pthread_cond_wait(&loop->changed, &loop->lock);
-    pthread_mutex_unlock(&loop->lock);
-    dz_port_exit(key);
+    kind = time;
+    dues = (struct dz_heap){.root = NULL};
+    check(uv_loop_init(&uv));
+    if (kind == DZ_TIME_REAL)
+        start_thread();
 }
 
-static void check_closing(uv_handle_t *handle, void *argument)
+static void stop_thread(void)
 {
-    struct dz_loop *loop = argument;
+    dz_key key = take();
 
-    if (handle != (uv_handle_t *)&loop->bell && !uv_is_closing(handle))
-        dz_panic("the loop is stopped while a peripheral is open", __FILE__,
+    is_stopping = true;
+    give(key);
+    uv_async_send(&bell);
+    pthread_join(thread, NULL);
+    pthread_cond_destroy(&served);
+    pthread_mutex_destroy(&lock);
+}
+
+void dz_loop_stop(void)
+{
+    if (kind == DZ_TIME_REAL)
+        stop_thread();
+    else
+        uv_run(&uv, UV_RUN_NOWAIT);
+    if (uv_loop_close(&uv) != 0)
+        dz_panic("the machine is stopped while a peripheral is open", __FILE__,
             __LINE__);
-}
-
-static void close_bell(void *argument)
-{
-    struct dz_loop *loop = argument;
-
-    uv_walk(&loop->uv, check_closing, loop);
-    uv_close((uv_handle_t *)&loop->bell, NULL);
-}
-
-void dz_loop_stop(struct dz_loop *loop)
-{
-    dz_loop_call(loop, close_bell, loop);
-    pthread_join(loop->thread, NULL);
-    loop->is_started = false;
-    check(uv_loop_close(&loop->uv));
-    pthread_cond_destroy(&loop->changed);
-    pthread_mutex_destroy(&loop->lock);
 }

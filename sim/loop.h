@@ -3,40 +3,42 @@
 #define SIM_LOOP_H
 
 /*
- * loop -- the thread on which all peripherals live
+ * loop -- the outside world: a libuv loop, and in real time the clock
  *
- * One libuv loop on a thread of its own, which has every signal blocked. What
- * happens on it touches no task and no executor: it raises interrupts
- * (dz_core_pend). Peripherals (sim/timer.h) are built on it.
- *
- * Stop what runs on the loop, then the cores, then the loop.
+ * In real time the loop has a thread of its own, which has every signal
+ * blocked: what is due and all I/O happens there. In virtual time the machine
+ * lets it turn when it needs input from outside.
  */
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <uv.h>
 
-/* All zero until it is started. */
-struct dz_loop {
-    uv_loop_t uv;
-    uv_async_t bell; /* a request is there */
-    pthread_t thread;
-    bool is_started;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t changed;
-    void (*request)(void *argument); /* NULL: none */
-    void *argument;
-    unsigned served; /* requests so far */
-};
+#include "sim/machine.h"
 
-void dz_loop_start(struct dz_loop *loop);
+void dz_loop_start(enum dz_time time);
 
-/* Ends the thread. All peripherals are closed. */
-void dz_loop_stop(struct dz_loop *loop);
+/* All that was opened on it is closed. */
+void dz_loop_stop(void);
 
-/* Runs a function on the loop's thread and returns when it has returned. Any
- * other thread; on a core in any context, with interrupts off meanwhile. */
-void dz_loop_call(
-    struct dz_loop *loop, void (*request)(void *argument), void *argument);
+/* For handles that are opened in a dz_machine_call. */
+uv_loop_t *dz_loop_uv(void);
+
+/* In virtual time: turns once. */
+void dz_loop_turn(uv_run_mode mode);
+
+bool dz_loop_has_input(void);
+
+/* In real time; see sim/machine.h. */
+uint64_t dz_loop_now(void);
+void dz_loop_call(void (*request)(void *argument), void *argument);
+void dz_loop_due_set(struct dz_due *due, uint64_t at);
+void dz_loop_due_clear(struct dz_due *due);
+
+/* What wakes the loop at an instant, a file for each way to do it. */
+void dz_alarm_open(uv_loop_t *uv, void (*ring)(void));
+void dz_alarm_close(void);
+
+/* `at` is in ns on the clock of uv_hrtime(); replaces what was set. Any thread,
+ * one at a time. */
+void dz_alarm_set(uint64_t at);
 
 #endif

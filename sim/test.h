@@ -6,8 +6,15 @@
  * test -- cmocka, and what our tests share
  *
  * A test file includes this and nothing else of cmocka, names its tests as
- * sentences, and ends in RUN_TESTS. The thread that runs the tests is a core
- * (sim/core.h) without signals: interrupts come where a test lets them.
+ * sentences, and ends in RUN_TESTS.
+ *
+ *     TEST            the thread is a core without signals (sim/core.h):
+ *                     interrupts come where the test lets them
+ *     MACHINE_TEST    there is a machine, and the test starts its own cores
+ *     PLAIN_TEST      the test starts what it needs
+ *
+ * With DOZE_TIME=virtual in the environment, the first two are in virtual time,
+ * else in real time.
  */
 
 #include <setjmp.h>
@@ -24,13 +31,48 @@
 
 #include "executor/executor.h"
 #include "sim/core.h"
+#include "sim/machine.h"
 
 static struct dz_core test_core;
 
-/* cmocka's prototype of a fixture. */
+static inline bool test_is_virtual(void)
+{
+    const char *time = getenv("DOZE_TIME");
+
+    return time != NULL && strcmp(time, "virtual") == 0;
+}
+
+static inline void test_start_machine(void)
+{
+    dz_machine_start(&(struct dz_machine){
+        .time = test_is_virtual() ? DZ_TIME_VIRTUAL : DZ_TIME_REAL,
+        .costs = DZ_COSTS_DEFAULT,
+    });
+}
+
+/* What follows has cmocka's prototype of a fixture. */
+
+static inline int test_begin_machine(void **state)
+{
+    (void)state;
+    test_start_machine();
+    return 0;
+}
+
+static inline int test_end_machine(void **state)
+{
+    (void)state;
+    dz_machine_stop();
+    return 0;
+}
+
+/* In real time no machine: these tests need no clock, and no second thread
+ * where they fork. */
 static inline int test_become_core(void **state)
 {
     (void)state;
+    if (test_is_virtual())
+        test_start_machine();
     dz_core_enter(&test_core);
     return 0;
 }
@@ -39,11 +81,16 @@ static inline int test_become_thread(void **state)
 {
     (void)state;
     dz_core_leave(&test_core);
+    if (test_is_virtual())
+        dz_machine_stop();
     return 0;
 }
 
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(name, test_become_core, test_become_thread)
+#define MACHINE_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, test_begin_machine, test_end_machine)
+#define PLAIN_TEST(name) cmocka_unit_test(name)
 
 #define RUN_TESTS(...)                                          \
     int main(void)                                              \

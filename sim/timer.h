@@ -5,44 +5,42 @@
 /*
  * timer -- a peripheral that raises an interrupt when time has passed
  *
- *     dz_sim_timer_open(&timer, &loop, &core, TIMER_IRQ);
- *     dz_sim_timer_start(&timer, 10, 10);       every 10 ms, from any thread
- *     dz_sim_timer_close(&timer);
+ *     static struct dz_sim_timer timer;
  *
- * Real time, in milliseconds, which is libuv's grain. An interrupt that is
- * still pending when the next one is due merges with it.
+ *     dz_sim_timer_open(&timer, &core, TIMER_IRQ);
+ *     dz_sim_timer_start(&timer, 10000000, 10000000);      every 10 ms
+ *     dz_sim_timer_stop(&timer);
+ *
+ * In ns of the machine's time. The period is kept: a late interrupt does not
+ * put off the next one. One that is still pending when the next is due merges
+ * with it. (Tasks wait for time with executor/timer.h; this is a device of the
+ * board.)
  */
 
-#include <stdatomic.h>
-#include <stdint.h>
-
 #include "sim/core.h"
-#include "sim/loop.h"
+#include "sim/machine.h"
 
 /* All zero until it is opened. */
 struct dz_sim_timer {
-    uv_timer_t uv;
-    struct dz_loop *loop;
+    struct dz_due due;
     struct dz_core *core;
-    unsigned line;
-    _Atomic uint64_t raised_at;     /* uv_hrtime() of the last interrupt */
-    _Atomic uint64_t raised_in_all; /* interrupts so far */
-    atomic_bool is_closed;          /* nobody uses this any more */
+    int irq;
+    uint64_t period;                /* 0: once */
+    uint64_t next;                  /* when it is due */
+    _Atomic uint64_t raised_at;     /* when it last raised its interrupt */
+    _Atomic uint64_t raised_in_all; /* how often */
 };
 
-/* Each of these returns when it is done. Any thread but the loop's, and any
- * context of a core. */
-void dz_sim_timer_open(struct dz_sim_timer *timer, struct dz_loop *loop,
-    struct dz_core *core, unsigned line);
+/* Where its interrupt goes. Any thread, any context, like the others. */
+void dz_sim_timer_open(
+    struct dz_sim_timer *timer, struct dz_core *core, int irq);
 
-/* The first interrupt after `delay` ms, then one each `period` ms; with a
- * period of 0, only the first. Starting again replaces what was set. */
+/* The first interrupt after `delay`, then one each `period`; with a period of
+ * 0, only the first. Starting again replaces what was set. */
 void dz_sim_timer_start(
     struct dz_sim_timer *timer, uint64_t delay, uint64_t period);
 
-/* No interrupt is raised once one of these has returned. A closed timer is its
- * owner's memory again, and may be opened again. */
+/* No interrupt is raised once this has returned. */
 void dz_sim_timer_stop(struct dz_sim_timer *timer);
-void dz_sim_timer_close(struct dz_sim_timer *timer);
 
 #endif

@@ -103,27 +103,40 @@ void dz_port_dispatch(void) __attribute__((cold));
 void dz_port_lock(void);
 void dz_port_unlock(void);
 
-static inline dz_key dz_port_enter(void)
+/* Keeps interrupts off this core, and no other core out. */
+static inline dz_key dz_port_mask(void)
 {
     dz_key key = dz_port_core.masked;
 
     dz_port_core.masked = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    if (DZ_CORES > 1 && key == 0)
-        dz_port_lock();
     return key;
 }
 
 /* Storing the key and comparing it saves a branch over testing it first: 12
  * instructions of a critical-section ping-pong. */
-static inline void dz_port_exit(dz_key key)
+static inline void dz_port_unmask(dz_key key)
 {
-    if (DZ_CORES > 1 && key == 0)
-        dz_port_unlock();
     atomic_signal_fence(memory_order_seq_cst);
     dz_port_core.masked = key;
     if (__builtin_expect(dz_port_core.deferred > key, 0))
         dz_port_dispatch();
+}
+
+static inline dz_key dz_port_enter(void)
+{
+    dz_key key = dz_port_mask();
+
+    if (DZ_CORES > 1 && key == 0)
+        dz_port_lock();
+    return key;
+}
+
+static inline void dz_port_exit(dz_key key)
+{
+    if (DZ_CORES > 1 && key == 0)
+        dz_port_unlock();
+    dz_port_unmask(key);
 }
 
 static inline unsigned dz_port_context(void)

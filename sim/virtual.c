@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Cores are fibres of one thread. Whoever has nothing to do, or has come
+ * further than something else, takes a step: the earliest of what is due
+ * happens, or the core that is furthest behind goes on, until it takes a step
+ * itself and comes back to us. The thread's own stack, the host, is one of the
+ * fibres: it goes on when a core ends.
+ *
+ * What happens on the core that runs is exact. A core that holds the lock of
+ * a critical section is not left (others would wait for that lock for ever):
+ * its time adds up until the section ends.
+ */
+#include "sim/virtual.h"
+
+#include <string.h>
+
+#include "executor/executor.h"
+#include "sim/clock.h"
+#include "sim/core.h"
+#include "sim/loop.h"
+#include "sim/report.h"
+
+static struct dz_heap dues;
+static struct dz_core *cores[DZ_CORES]; /* that run */
+static unsigned core_count;
+static struct dz_core *running; /* NULL: the host */
+static struct dz_fibre host;
+static uint64_t now;   /* of the last due, and of the host */
+static bool is_firing; /* a due happens */
+static uint64_t dealt; /* random numbers so far */
+static uint64_t seed;
+
+/* A number for each call, the same in each run: the finaliser of splitmix64
+ * (Steele, Lea, Flood, OOPSLA 2014) over a counter. */
+static uint64_t deal(void)
+{
+    uint64_t x = seed + ++dealt * UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+uint64_t dz_virtual_now(void)
+{
+    return is_firing || running == NULL ? now : running->virtual.clock;
+}
+
+void dz_virtual_due_set(struct dz_due *due, uint64_t at)
+{
+    uint64_t order = deal() >> (64 - DZ_VIRTUAL_SEED_BITS);
+
+    dz_virtual_due_clear(due);
+    if (at < dz_virtual_now())
+        at = dz_virtual_now();
+    if (at >= DZ_VIRTUAL_END)
+        return;
+    due->node.key = at << DZ_VIRTUAL_SEED_BITS | order;
+    dz_heap_insert(&dues, &due->node);
+}
+
+void dz_virtual_due_clear(struct dz_due *due)
+{
+    if (dz_heap_holds(&due->node))
+        dz_heap_remove(&dues, &due->node);
+}
+
+static uint64_t next_due(void)
+{
+    return dues.root == NULL ? UINT64_MAX
+                             : dues.root->key >> DZ_VIRTUAL_SEED_BITS;
+}
+
+/* A peripheral acts. What it raises leaves a note: interrupts are off. */
+static void fire(void)
+{
+    struct dz_due *due = container_of(dues.root, struct dz_due, node);
+    dz_key key = dz_port_core.masked;
+
+    now = next_due();
+    dz_heap_remove(&dues, &due->node);
+    dz_port_core.masked = 1;
+    is_firing = true;
+    due->fire(due);
+    is_firing = false;
+    dz_port_core.masked = key;
+}
+
+/* The core that is furthest behind, of those that do not sleep and are not
+ * running. */
+static struct dz_core *next_core(void)
+{
+    struct dz_core *next = NULL;
+
+    for (unsigned i = 0; i < core_count; i++) {
+        struct dz_core *core = cores[i];
+
+        if (core == running || core->virtual.is_asleep)
+            continue;
+        if (next == NULL || core->virtual.clock < next->virtual.clock)
+            next = core;
+    }
+    return next;
+}
+
+static struct dz_fibre *fibre_of(struct dz_core *core)
+{
+    return core == NULL ? &host : &core->virtual.fibre;
+}
+
+/* What a core has of its own in the thread's memory goes with it. */
+static void change_to(struct dz_core *next)
+{
+    struct dz_core *self = running;
+    struct dz_port_core port = dz_port_core;
+    struct dz_local local = dz_local;
+
+    if (self != NULL)
+        self->virtual.port = port;
+    running = next;
+    dz_fibre_change(fibre_of(self), fibre_of(next));
+    running = self;
+    dz_port_core = self != NULL ? self->virtual.port : port;
+    dz_local = local;
+}
+
+/* Lets the earliest thing happen that is not behind `limit`. False: there is
+ * none. */
+static bool step(uint64_t limit)
+{
+    struct dz_core *core = next_core();
+    uint64_t due = next_due();
+
+    if (due <= limit && (core == NULL || due <= core->virtual.clock)) {
+        fire();
+        return true;
+    }
+    if (core == NULL || core->virtual.clock >= limit)
+        return false;
+    change_to(core);
+    return true;
+}
+
+/* Whatever is next, be it from outside. Else nothing will ever happen. */
+static void step_or_wait(void)
+{
+    bool has_input = dz_loop_has_input();
+
+    if (has_input)
+        dz_loop_turn(UV_RUN_NOWAIT);
+    if (step(UINT64_MAX))
+        return;
+    if (!has_input)
+        dz_report_deadlock();
+    dz_loop_turn(UV_RUN_ONCE);
+}
+
+/* The earliest clock of ours at which a step can be taken. */
+static uint64_t next_step(void)
+{
+    struct dz_core *core = next_core();
+    uint64_t due = next_due();
+
+    return core != NULL && core->virtual.clock < due ? core->virtual.clock + 1
+                                                     : due;
+}
+
+static void look_for_busy_loop(const struct dz_core *core)
+{
+    if (core->virtual.clock - core->virtual.progress > DZ_VIRTUAL_PATIENCE)
+        dz_report_busy_loop();
+}
+
+/* In slices, so that an interrupt comes at its time, and takes its own. */
+void dz_virtual_charge(uint64_t ns)
+{
+    struct dz_core *core = running;
+
+    if (core == NULL || is_firing)
+        return;
+    look_for_busy_loop(core);
+    while (dz_port_core.masked == 0 && next_step() < core->virtual.clock + ns) {
+        uint64_t next = next_step();
+
+        if (next > core->virtual.clock) {
+            ns -= next - core->virtual.clock;
+            core->virtual.clock = next;
+        }
+        dz_port_core.deferred = 1;
+        dz_port_dispatch();
+    }
+    core->virtual.clock += ns;
+    dz_port_core.deferred = 1;
+    dz_port_unmask(dz_port_core.masked);
+}
+
+void dz_virtual_progress(void)
+{
+    if (running != NULL)
+        running->virtual.progress = running->virtual.clock;
+}
+
+static void dispatch(void)
+{
+    struct dz_core *core = running;
+
+    dz_port_core.masked = 1;
+    while (step(core->virtual.clock))
+        continue;
+    dz_port_core.masked = 0;
+    dz_core_run_pending(core);
+    dz_core_end_if_stopped(core);
+}
+
+static void ring(struct dz_core *core, int irq)
+{
+    (void)irq;
+    if (core == running)
+        dz_port_core.deferred = 1;
+    else
+        core->virtual.port.deferred = 1;
+    if (core->virtual.is_asleep) {
+        core->virtual.is_asleep = false;
+        if (core->virtual.clock < dz_virtual_now())
+            core->virtual.clock = dz_virtual_now();
+    }
+    if (core == running && dz_port_core.masked == 0)
+        dz_core_run_pending(core);
+}
+
+static void sleep_until(
+    struct dz_core *core, bool (*is_over)(struct dz_core *core))
+{
+    while (!is_over(core)) {
+        core->virtual.is_asleep = true;
+        step_or_wait();
+    }
+    core->virtual.is_asleep = false;
+    core->virtual.progress = core->virtual.clock;
+}
+
+static void add(struct dz_core *core)
+{
+    if (core_count == DZ_CORES)
+        dz_panic("more cores are started than DZ_CORES", __FILE__, __LINE__);
+    core->virtual.clock = dz_virtual_now();
+    core->virtual.progress = core->virtual.clock;
+    core->virtual.is_asleep = false;
+    core->virtual.is_ended = false;
+    core->virtual.port = (struct dz_port_core){.masked = 0};
+    cores[core_count++] = core;
+}
+
+static void subtract(const struct dz_core *core)
+{
+    unsigned i = 0;
+
+    while (cores[i] != core)
+        i++;
+    cores[i] = cores[--core_count];
+}
+
+/* The host, which may be waiting for this, goes on. */
+static void end(struct dz_core *core)
+{
+    core->virtual.is_ended = true;
+    if (now < core->virtual.clock)
+        now = core->virtual.clock;
+    subtract(core);
+    running = NULL;
+    dz_fibre_end(&core->virtual.fibre, &host);
+}
+
+static void run_core(void *argument)
+{
+    struct dz_core *core = argument;
+
+    dz_core_begin(core);
+    core->main(core->argument);
+    end(core);
+}
+
+static void start(struct dz_core *core)
+{
+    if (running != NULL && running->virtual.fibre.memory == NULL)
+        dz_panic("in virtual time, a core that a thread has entered is the "
+                 "only one",
+            __FILE__, __LINE__);
+    add(core);
+    dz_fibre_create(&core->virtual.fibre, run_core, core);
+}
+
+static void join(struct dz_core *core)
+{
+    if (running != NULL)
+        dz_panic("in virtual time, a core cannot join or stop another",
+            __FILE__, __LINE__);
+    while (!core->virtual.is_ended)
+        step_or_wait();
+    dz_fibre_free(&core->virtual.fibre);
+}
+
+static void stop(struct dz_core *core)
+{
+    if (!core->virtual.is_ended)
+        ring(core, DZ_IRQ_INBOX);
+}
+
+/* The thread's own stack becomes a core. */
+static void enter(struct dz_core *core)
+{
+    add(core);
+    core->virtual.fibre = (struct dz_fibre){.memory = NULL};
+    running = core;
+    dz_core_begin(core);
+}
+
+static void leave(struct dz_core *core)
+{
+    subtract(core);
+    now = core->virtual.clock;
+    running = NULL;
+}
+
+static int open_handler(struct dz_core *core)
+{
+    (void)core;
+    dz_virtual_charge(dz_machine_now_running()->costs.handler);
+    return 0;
+}
+
+static void close_handler(struct dz_core *core, int opened)
+{
+    (void)core;
+    (void)opened;
+}
+
+void dz_virtual_start(const struct dz_machine *machine)
+{
+    seed = machine->seed;
+    dealt = 0;
+    now = 0;
+    dues = (struct dz_heap){.root = NULL};
+}
+
+void dz_virtual_stop(void)
+{
+    if (core_count != 0)
+        dz_panic(
+            "the machine is stopped while a core runs", __FILE__, __LINE__);
+}
+
+const struct dz_core_machine dz_virtual_machine = {
+    .port =
+        {
+            .dispatch = dispatch,
+            .wait = dz_core_port_wait,
+            .pend = dz_core_port_pend,
+            .now = dz_clock_now,
+            .set_alarm = dz_clock_set_alarm,
+            .start = dz_core_port_start,
+        },
+    .ring = ring,
+    .start = start,
+    .join = join,
+    .stop = stop,
+    .enter = enter,
+    .leave = leave,
+    .open = open_handler,
+    .close = close_handler,
+    .sleep = sleep_until,
+    .end = end,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SIM_VIRTUAL_H
+#define SIM_VIRTUAL_H
+
+/*
+ * virtual -- the machine in virtual time, on one thread
+ *
+ * What sim/machine.h says, behind its functions of the same names; all of it
+ * on the thread that started the machine.
+ */
+
+#include "sim/machine.h"
+
+/* The latest instant, about 52 days: dues are kept in order of their time and
+ * of 12 bits that the seed chooses. */
+enum { DZ_VIRTUAL_SEED_BITS = 12 };
+#define DZ_VIRTUAL_END (UINT64_MAX >> DZ_VIRTUAL_SEED_BITS)
+
+/* A core that neither sleeps nor begins a poll for so long, in ns, is in a busy
+ * loop. */
+#define DZ_VIRTUAL_PATIENCE UINT64_C(10000000000)
+
+void dz_virtual_start(const struct dz_machine *machine);
+void dz_virtual_stop(void);
+uint64_t dz_virtual_now(void);
+
+/* The core has worked for so many ns. What is due by then happens, interrupts
+ * come, and cores that are behind go on. Nothing happens outside cores. */
+void dz_virtual_charge(uint64_t ns);
+
+/* The core begins something new: it is not in a busy loop. */
+void dz_virtual_progress(void);
+
+void dz_virtual_due_set(struct dz_due *due, uint64_t at);
+void dz_virtual_due_clear(struct dz_due *due);
+
+#endif
