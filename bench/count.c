@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/count.h"
 
+#include "port.h"
+
 static uint64_t counts[DZ_EVENTS];
 
-void dz_port_trace(enum dz_event event, const void *subject, const void *detail)
+static void count_event(unsigned event, const void *subject, const void *detail)
 {
     (void)subject;
     (void)detail;
@@ -14,6 +16,7 @@ void count_events_begin(void)
 {
     for (unsigned i = 0; i < DZ_EVENTS; i++)
         counts[i] = 0;
+    dz_port_listen(count_event);
 }
 
 void count_events_end(struct bench_run *run)
@@ -25,6 +28,7 @@ void count_events_end(struct bench_run *run)
         [DZ_EVENT_IDLE] = "sleeps",
     };
 
+    dz_port_ignore(count_event);
     for (unsigned i = 0; i < DZ_EVENTS; i++)
         if (names[i] != NULL)
             bench_count(run, names[i], (double)counts[i] / (double)run->rounds);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+
+/* For MAP_ANONYMOUS, on Linux and on macOS. */
+#define _DEFAULT_SOURCE
+#define _DARWIN_C_SOURCE
+
 #include "sim/fibre.h"
 
 #include <stdint.h>

@@ -73,6 +73,12 @@ void dz_machine_compute(uint64_t ns)
         spin(ns);
 }
 
+void dz_machine_look(void)
+{
+    if (is_virtual())
+        dz_virtual_charge(running.costs.clock);
+}
+
 void dz_machine_access(void)
 {
     if (is_virtual())

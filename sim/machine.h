@@ -71,6 +71,9 @@ uint64_t dz_machine_now(void);
 /* The core computes for so many ns. Interrupts come as they would. */
 void dz_machine_compute(uint64_t ns);
 
+/* Charges the core for a look at the clock. */
+void dz_machine_look(void);
+
 /* Charges the core for an access to a peripheral: each function that firmware
  * calls to touch one begins with this. */
 void dz_machine_access(void);

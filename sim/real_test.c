@@ -8,7 +8,7 @@
 /* Real signals against real threads. None of these tests looks at a clock: what
  * hangs is ended by ctest. */
 
-enum { IRQ = 4, TIMES = 1000 };
+enum { IRQ = 4, TIMES = 200 };
 
 DZ_CHANNEL_DEFINE(number_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
 

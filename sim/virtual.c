@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "executor/executor.h"
+#include "executor/trace.h"
 #include "sim/clock.h"
 #include "sim/core.h"
 #include "sim/loop.h"
@@ -336,8 +337,20 @@ static void close_handler(struct dz_core *core, int opened)
     (void)opened;
 }
 
+/* Of the core's events, a poll takes time. */
+static void charge_poll(unsigned event, const void *subject, const void *detail)
+{
+    (void)subject;
+    (void)detail;
+    if (event != DZ_EVENT_POLL)
+        return;
+    dz_virtual_progress();
+    dz_virtual_charge(dz_machine_now_running()->costs.poll);
+}
+
 void dz_virtual_start(const struct dz_machine *machine)
 {
+    dz_port_listen(charge_poll);
     seed = machine->seed;
     dealt = 0;
     now = 0;
@@ -346,6 +359,7 @@ void dz_virtual_start(const struct dz_machine *machine)
 
 void dz_virtual_stop(void)
 {
+    dz_port_ignore(charge_poll);
     if (core_count != 0)
         dz_panic(
             "the machine is stopped while a core runs", __FILE__, __LINE__);

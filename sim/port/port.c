@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "executor/executor.h"
+#include "executor/trace.h"
 
 DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
@@ -47,6 +48,38 @@ void dz_port_executor_init(struct dz_port_executor *executor)
         .home = dz_port_core.home,
         .interrupt = DZ_PORT_THREAD_MODE,
     };
+}
+
+static dz_port_listener *listeners[DZ_PORT_LISTENERS];
+
+void dz_port_listen(dz_port_listener *listener)
+{
+    unsigned i = 0;
+
+    while (i < DZ_PORT_LISTENERS && listeners[i] != NULL)
+        i++;
+    if (i == DZ_PORT_LISTENERS)
+        dz_panic("too many listeners to the trace", __FILE__, __LINE__);
+    listeners[i] = listener;
+}
+
+void dz_port_ignore(dz_port_listener *listener)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < DZ_PORT_LISTENERS; i++) {
+        dz_port_listener *each = listeners[i];
+
+        listeners[i] = NULL;
+        if (each != listener)
+            listeners[kept++] = each;
+    }
+}
+
+void dz_port_trace(enum dz_event event, const void *subject, const void *detail)
+{
+    for (unsigned i = 0; i < DZ_PORT_LISTENERS && listeners[i] != NULL; i++)
+        listeners[i](event, subject, detail);
 }
 
 static const struct dz_port_machine *machine(void)

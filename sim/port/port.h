@@ -87,6 +87,18 @@ enum {
 
 extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
+/* Somebody who is told what the core traces (executor/trace.h): `event` is an
+ * enum dz_event. Called in every context, in the order of the calls that have
+ * added them. */
+typedef void dz_port_listener(
+    unsigned event, const void *subject, const void *detail);
+
+enum { DZ_PORT_LISTENERS = 4 };
+
+/* While nobody else runs. */
+void dz_port_listen(dz_port_listener *listener);
+void dz_port_ignore(dz_port_listener *listener);
+
 /* Writes the panic to standard error and exits with DZ_EXIT_PANIC. */
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
