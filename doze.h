@@ -14,6 +14,7 @@
 #include "executor/select.h"
 #include "executor/task.h"
 #include "executor/time.h"
+#include "executor/timer.h"
 #include "executor/waiter.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"

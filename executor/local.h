@@ -7,9 +7,10 @@
  *
  * Touched by that core alone, in thread mode or in an interrupt. A port that
  * runs several cores on one thread exchanges the whole struct when it changes
- * from one to another.
+ * from one to another; nothing points into it.
  */
 
+#include "executor/heap.h"
 #include "port.h"
 
 struct dz_executor;
@@ -18,6 +19,7 @@ struct dz_waiter;
 struct dz_local {
     struct dz_waiter *current;   /* of the branch that runs now */
     struct dz_executor *running; /* whose tasks run now; NULL: none */
+    struct dz_heap timers;       /* that are queued: executor/timer.c */
 };
 
 extern DZ_PORT_LOCAL struct dz_local dz_local;

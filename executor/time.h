@@ -36,6 +36,7 @@
 #include <stdbool.h>
 
 #include "executor/async.h"
+#include "port.h"
 
 /* Ticks in a second, from 1 to 10^9: digits only. */
 #ifndef DZ_TICK_HZ
@@ -212,6 +213,12 @@ DZ_TIME_UNIT(secs, 1)
  * up, and 1 tick at least. Panics for 0 Hz. */
 struct dz_duration dz_duration_from_hz(uint64_t hz)
     DZ_PER_TICK_HZ(dz_duration_from_hz);
+
+/* The time of this core. */
+DZ_INLINE struct dz_instant dz_instant_now(void)
+{
+    return (struct dz_instant){dz_port_now()};
+}
 
 /* ---- Arithmetic. */
 

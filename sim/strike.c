@@ -75,9 +75,27 @@ static void access_memory(void)
         strike();
 }
 
+uint64_t strike_time;
+uint64_t strike_alarm;
+
+static uint64_t now(void)
+{
+    return strike_time;
+}
+
+static void set_alarm(uint64_t at)
+{
+    if (at <= strike_time)
+        fail_msg("%s: the alarm is late, interrupt before access %lu",
+            current->name, target);
+    strike_alarm = at;
+}
+
 static const struct dz_port_machine machine = {
     .dispatch = dispatch,
     .wait = sleep_until_strike,
+    .now = now,
+    .set_alarm = set_alarm,
 };
 
 static struct dz_port_home home;
@@ -92,6 +110,8 @@ static bool run_once(const struct strike *scenario)
     current = scenario;
     accesses = 0;
     has_struck = false;
+    strike_time = 0;
+    strike_alarm = UINT64_MAX;
     scenario->prepare();
     is_armed = true;
     scenario->run();

@@ -16,7 +16,15 @@
  * sets no event. While interrupts are off, the interrupt waits for the end of
  * the critical section. If the firmware sleeps first, it comes then. A sleep
  * behind the interrupt, with no event, is a lost wake-up and fails the test.
+ *
+ * Time stands. A scenario's handler may be the alarm: it moves the time on and
+ * calls dz_timers_expire.
  */
+
+#include <stdint.h>
+
+extern uint64_t strike_time;  /* 0 at first */
+extern uint64_t strike_alarm; /* what it is set to; UINT64_MAX: none */
 
 struct strike {
     const char *name;

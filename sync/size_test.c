@@ -8,7 +8,7 @@
  * the structs happen to take.
  */
 
-#include "executor/select.h"
+#include "executor/timer.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
 #include "sync/signal.h"
@@ -33,3 +33,6 @@ AT_MOST(struct word_mutex, 4);
 AT_MOST(struct dz_waiter, 16);
 AT_MOST(struct dz_select2, 52);
 AT_MOST(struct dz_waker, 4);
+AT_MOST(struct dz_heap_node, 24);
+AT_MOST(struct dz_timer, 32);
+AT_MOST(struct dz_ticker, 56);
