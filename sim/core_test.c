@@ -55,7 +55,7 @@ static void cores_start_and_stop_many_times_in_one_process(void **state)
 
 static void pend_masked_and_end(void *argument)
 {
-    (void)dz_port_enter();
+    (void)dz_port_mask();
     dz_core_pend(argument, IRQ);
 }
 
