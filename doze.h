@@ -11,6 +11,8 @@
 
 #include "executor/async.h"
 #include "executor/executor.h"
+#include "executor/fork.h"
+#include "executor/join.h"
 #include "executor/select.h"
 #include "executor/task.h"
 #include "executor/time.h"

@@ -66,7 +66,7 @@ struct dz_frame {
 };
 
 /* Makes a frame start afresh at its next call. Cancelling the branch that
- * polled it does not (see select.h): reset a cancelled child before you await
+ * polled it does not (see fork.h): reset a cancelled child before you await
  * it again. */
 DZ_INLINE void dz_frame_reset(struct dz_frame *frame)
 {

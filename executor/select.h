@@ -13,101 +13,99 @@
  *     if (dz_select_winner(&self->select) == 1)
  *         return dz_finish(self);
  *
- * Branches are polled in the order in which they are written; the first that
- * is ready wins, those behind it are not polled any more.
+ * There are dz_select2 to dz_select6; dz_select_array is for equal branches:
  *
- * What is guaranteed
- *  - Each branch has a waiter of its own in the select. While the task is in
- *    it, its own waiter says so: whoever cancels that waiter cancels the
- *    select, and with it what its branches wait for, however deep they nest.
- *  - The losers are cancelled as soon as the winner is known. First all leave
- *    their queues, then a grant that one of them did not collect is passed on:
- *    to somebody else, never to another loser.
- *  - What a losing branch holds, it gives back through its guards, newest
- *    first. A child that holds a lock or a slot across an await enters a guard:
+ *     DZ_SELECT_DEFINE(lane_select, LANES)
  *
- *     struct copier {
- *         struct dz_frame frame;
- *         struct dz_guard guard;
- *     };
+ *     static enum dz_poll lane_poll(void *argument, unsigned branch)
+ *     {
+ *         struct merger *self = argument;
  *
- *     await(lock_poll(...));
- *     dz_guard_enter(&self->guard, copier_unlock);
- *     await(...);                                 may be cancelled here
- *     dz_guard_leave(&self->guard);
+ *         return event_channel_receive(&lanes[branch], &self->event);
+ *     }
  *
+ *     struct lane_select select;                           in the frame
+ *
+ *     await(dz_select_fair(&self->select, lane_poll, self));
+ *
+ * What is guaranteed, besides what fork.h says of branches and of guards
+ *  - Branches are polled in order; the first that is ready wins, those behind
+ *    it are not polled any more. So the order is one of priority, and a branch
+ *    that is always ready starves those behind it.
+ *  - dz_select_fair begins behind the branch that won last, and goes round. Who
+ *    stays ready wins within as many selects as there are branches. For
+ *    branches that are not equal, the poll function is a switch.
+ *  - The losers are cancelled as soon as the winner is known: they wait nowhere
+ *    and hold nothing when the task goes on.
  *  - What the winner still holds, the branch around the select holds now.
- *  - The frame of a cancelled child stands where it was: dz_frame_reset it
- *    before it is used again.
+ *  - Branches stay where they are: nothing is copied or moved.
  */
 
-#include "executor/task.h"
+#include "executor/fork.h"
 
-/* Something that a branch holds and has to give back when it is cancelled. All
- * zero until it is entered. */
-struct dz_guard {
-    struct dz_guard *next;
-    void (*drop)(struct dz_guard *guard); /* NULL: not entered */
-};
+/* Defines struct NAME: a select of `count` branches, 1 to 255. */
+#define DZ_SELECT_DEFINE(NAME, count) DZ_FORK_DEFINE(NAME, select, count)
 
-struct dz_branch {
-    struct dz_waiter waiter;
-    struct dz_guard *guards; /* the newest first */
-};
-
-struct dz_select {
-    struct dz_canceller canceller;
-    struct dz_waiter *outer; /* of the branch around us */
-    uint8_t count;
-    uint8_t winner;
-};
-
-struct dz_select2 {
-    struct dz_select select;
-    struct dz_branch branches[2];
-};
-
-struct dz_select3 {
-    struct dz_select select;
-    struct dz_branch branches[3];
-};
+DZ_SELECT_DEFINE(dz_select2, 2)
+DZ_SELECT_DEFINE(dz_select3, 3)
+DZ_SELECT_DEFINE(dz_select4, 4)
+DZ_SELECT_DEFINE(dz_select5, 5)
+DZ_SELECT_DEFINE(dz_select6, 6)
 
 /* Which branch won, counted from 0. Behind the await. */
 #define dz_select_winner(self) ((self)->select.winner)
 
-/* From here until dz_guard_leave the branch that runs now holds something,
- * which `drop` gives back. It is called by the select that cancels the branch,
- * in its task, and does not wait. A task that is in no select cannot be
- * cancelled, and nothing is queued. Panics if a guard is entered that was not
- * left, or left in another branch than the one that holds it. In a task. */
-void dz_guard_enter(
-    struct dz_guard *guard, void (*drop)(struct dz_guard *guard));
-void dz_guard_leave(struct dz_guard *guard);
-
 /* The steps of the macros below. */
-int dz_select_begin(struct dz_select *select, unsigned count);
-int dz_select_branch(struct dz_select *select, unsigned branch);
-DZ_AWAITED enum dz_poll dz_select_pending(struct dz_select *select);
-DZ_AWAITED enum dz_poll dz_select_won(
-    struct dz_select *select, unsigned branch);
+DZ_AWAITED enum dz_poll dz_select_won(struct dz_fork *select, unsigned branch);
+DZ_AWAITED enum dz_poll dz_select_array_poll(struct dz_fork *select,
+    unsigned count, enum dz_poll (*poll)(void *argument, unsigned branch),
+    void *argument);
+DZ_AWAITED enum dz_poll dz_select_fair_poll(struct dz_fork *select,
+    unsigned count, enum dz_poll (*poll)(void *argument, unsigned branch),
+    void *argument);
+
+/* Branch i is poll(argument, i). The lowest that is ready wins. */
+#define dz_select_array(self, poll, argument) \
+    dz_select_array_poll(&(self)->select, DZ_FORK_COUNT(self), poll, argument)
+
+/* Likewise, but the first that is ready behind the last winner wins. At first
+ * the select is all zero, as frames are. */
+#define dz_select_fair(self, poll, argument) \
+    dz_select_fair_poll(&(self)->select, DZ_FORK_COUNT(self), poll, argument)
 
 /* clang-format off */
 #define dz_select_try(self, branch, expression)                                \
-    (dz_select_branch(&(self)->select, branch) && (expression) == DZ_READY)    \
+    (dz_fork_enter(&(self)->select, branch) && (expression) == DZ_READY)       \
         ? dz_select_won(&(self)->select, branch)
 
-#define dz_select2(self, first, second)                                        \
-    (dz_select_begin(&(self)->select, 2),                                      \
-        dz_select_try(self, 0, first)                                          \
-        : dz_select_try(self, 1, second)                                       \
-        : dz_select_pending(&(self)->select))
+/* Each is the one before and a branch more. */
+#define dz_select_try2(self, a, b)                                             \
+    dz_select_try(self, 0, a) : dz_select_try(self, 1, b)
+#define dz_select_try3(self, a, b, c)                                          \
+    dz_select_try2(self, a, b) : dz_select_try(self, 2, c)
+#define dz_select_try4(self, a, b, c, d)                                       \
+    dz_select_try3(self, a, b, c) : dz_select_try(self, 3, d)
+#define dz_select_try5(self, a, b, c, d, e)                                    \
+    dz_select_try4(self, a, b, c, d) : dz_select_try(self, 4, e)
+#define dz_select_try6(self, a, b, c, d, e, f)                                 \
+    dz_select_try5(self, a, b, c, d, e) : dz_select_try(self, 5, f)
 
-#define dz_select3(self, first, second, third)                                 \
-    (dz_select_begin(&(self)->select, 3),                                      \
-        dz_select_try(self, 0, first)                                          \
-        : dz_select_try(self, 1, second)                                       \
-        : dz_select_try(self, 2, third)                                        \
-        : dz_select_pending(&(self)->select))
+/* A select of another size than its branches' is a compile error. */
+#define dz_select_of(self, type, tries)                                        \
+    (dz_fork_begin(_Generic((self), type *: &(self)->select),                  \
+        DZ_FORK_COUNT(self)), tries : dz_fork_pending(&(self)->select))
+
+#define dz_select2(self, a, b)                                                 \
+    dz_select_of(self, struct dz_select2, dz_select_try2(self, a, b))
+#define dz_select3(self, a, b, c)                                              \
+    dz_select_of(self, struct dz_select3, dz_select_try3(self, a, b, c))
+#define dz_select4(self, a, b, c, d)                                           \
+    dz_select_of(self, struct dz_select4, dz_select_try4(self, a, b, c, d))
+#define dz_select5(self, a, b, c, d, e)                                        \
+    dz_select_of(self, struct dz_select5, dz_select_try5(self, a, b, c, d, e))
+#define dz_select6(self, a, b, c, d, e, f)                                     \
+    dz_select_of(self, struct dz_select6,                                      \
+        dz_select_try6(self, a, b, c, d, e, f))
 /* clang-format on */
 
 #endif

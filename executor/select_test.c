@@ -1,103 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/select.h"
 
-#include "executor/units.h"
-#include "sim/test.h"
-
-enum { SOURCES = 4 };
-
-/* Sources of units, each with a queue. */
-static struct dz_units sources[SOURCES];
-static struct dz_executor executor;
-
-static enum dz_poll source_poll(unsigned i)
-{
-    dz_key key = dz_port_enter();
-    bool is_ours = dz_units_take(&sources[i], 0);
-
-    dz_port_exit(key);
-    return is_ours ? DZ_READY : DZ_PENDING;
-}
-
-static void give(unsigned i)
-{
-    dz_key key = dz_port_enter();
-
-    dz_units_give(&sources[i]);
-    dz_port_exit(key);
-}
-
-/* Units that nobody waits for, so nobody is promised them. */
-static unsigned left_at(unsigned i)
-{
-    return dz_units_free(&sources[i], 0);
-}
-
-static bool somebody_waits_at(unsigned i)
-{
-    return sources[i].first != NULL;
-}
-
-/* A lock, held by a child across its wait. */
-static bool lock_is_held;
-static char drops[8]; /* in which order guards were dropped */
-
-static void note_drop(char letter)
-{
-    drops[strlen(drops)] = letter;
-}
-
-struct child {
-    struct dz_frame frame;
-    struct dz_guard outer;
-    struct dz_guard inner;
-    unsigned source;
-};
-
-static unsigned left_at_drop; /* at source 0 */
-
-static void drop_outer(struct dz_guard *guard)
-{
-    (void)guard;
-    left_at_drop = left_at(0);
-    lock_is_held = false;
-    note_drop('o');
-}
-
-static void drop_inner(struct dz_guard *guard)
-{
-    (void)guard;
-    note_drop('i');
-}
-
-static enum dz_poll child_poll(struct child *self)
-{
-    async (self) {
-        lock_is_held = true;
-        dz_guard_enter(&self->outer, drop_outer);
-        dz_guard_enter(&self->inner, drop_inner);
-        await(source_poll(self->source));
-        dz_guard_leave(&self->inner);
-        dz_guard_leave(&self->outer);
-        lock_is_held = false;
-    }
-    return DZ_READY;
-}
-
-/* Takes a lock and is done: the lock is what it returns. */
-static enum dz_poll acquire_poll(struct child *self)
-{
-    async (self) {
-        await(source_poll(self->source));
-        lock_is_held = true;
-        dz_guard_enter(&self->outer, drop_outer);
-    }
-    return DZ_READY;
-}
+#include "executor/fork_test.h"
 
 enum shape {
     TWO,         /* 0 or 1 */
-    THREE,       /* 0, 1 or 2 */
     NESTED,      /* (0 or 1) or 2 */
     NESTED_DEEP, /* ((0 or 1) or 2) or 3 */
     CHILD,       /* a child that holds a lock and waits for 0, or 1 */
@@ -111,7 +18,6 @@ struct selecting {
     struct dz_select2 outer;
     struct dz_select2 middle;
     struct dz_select2 inner;
-    struct dz_select3 three;
     struct child child;
     struct dz_frame acquiring;
     unsigned polls;
@@ -138,9 +44,6 @@ static enum dz_poll shape_poll(struct selecting *self)
     switch (self->shape) {
     case TWO:
         return dz_select2(&self->outer, source_poll(0), source_poll(1));
-    case THREE:
-        return dz_select3(
-            &self->three, source_poll(0), source_poll(1), source_poll(2));
     case NESTED:
         return dz_select2(&self->outer,
             dz_select2(&self->inner, source_poll(0), source_poll(1)),
@@ -174,8 +77,7 @@ static enum dz_poll selecting_poll(struct selecting *self)
 {
     async (self) {
         await(counted_shape_poll(self));
-        self->winner = self->shape == THREE ? dz_select_winner(&self->three)
-                                            : dz_select_winner(&self->outer);
+        self->winner = dz_select_winner(&self->outer);
         self->done = true;
     }
     return DZ_READY;
@@ -185,26 +87,12 @@ DZ_TASK_POOL(selectings, struct selecting, selecting_poll, 1)
 
 static void begin(enum shape shape)
 {
-    memset(sources, 0, sizeof(sources));
+    begin_afresh();
     memset(selectings_slots, 0, sizeof(selectings_slots));
-    memset(drops, 0, sizeof(drops));
-    lock_is_held = false;
-    dz_executor_init(&executor, "test");
     (void)selectings_claim(&last);
     last->shape = shape;
     dz_executor_spawn(&executor, &last->task);
     dz_executor_poll(&executor);
-}
-
-static void pass(void)
-{
-    dz_executor_poll(&executor);
-}
-
-static void nobody_waits_anywhere(void)
-{
-    for (unsigned i = 0; i < SOURCES; i++)
-        assert_false(somebody_waits_at(i));
 }
 
 static void the_branch_that_is_ready_wins_and_the_others_leave(void **state)
@@ -214,19 +102,6 @@ static void the_branch_that_is_ready_wins_and_the_others_leave(void **state)
         begin(TWO);
         assert_true(somebody_waits_at(0));
         assert_true(somebody_waits_at(1));
-        give(winner);
-        pass();
-        assert_true(last->done);
-        assert_int_equal(last->winner, winner);
-        nobody_waits_anywhere();
-    }
-}
-
-static void any_of_three_can_win(void **state)
-{
-    (void)state;
-    for (unsigned winner = 0; winner < 3; winner++) {
-        begin(THREE);
         give(winner);
         pass();
         assert_true(last->done);
@@ -300,10 +175,10 @@ static void a_losing_select_cancels_its_branches(void **state)
 
 static void selects_nest_as_deep_as_one_likes(void **state)
 {
-    static const unsigned winners[SOURCES] = {0, 0, 0, 1};
+    static const unsigned winners[] = {0, 0, 0, 1};
 
     (void)state;
-    for (unsigned i = 0; i < SOURCES; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         begin(NESTED_DEEP);
         give(i);
         pass();
@@ -318,11 +193,11 @@ static void a_losing_select_passes_the_grants_of_its_branches_on(void **state)
     (void)state;
     begin(NESTED_DEEP);
     /* All four are granted before the task runs; the innermost first wins. */
-    for (unsigned i = SOURCES; i-- > 0;)
+    for (unsigned i = 4; i-- > 0;)
         give(i);
     pass();
     assert_int_equal(left_at(0), 0);
-    for (unsigned i = 1; i < SOURCES; i++)
+    for (unsigned i = 1; i < 4; i++)
         assert_int_equal(left_at(i), 1);
 }
 
@@ -600,6 +475,278 @@ static void a_select_that_was_cancelled_is_out_of_the_way(void **state)
     nobody_waits_anywhere();
 }
 
+/* One task for all forms: it selects once, or for ever, and notes who won. */
+DZ_SELECT_DEFINE(array_select, 4)
+
+struct trial {
+    struct dz_task task;
+    enum dz_poll (*poll)(struct trial *self);
+    union {
+        struct dz_fork select;
+        struct dz_select2 two;
+        struct dz_select3 three;
+        struct dz_select4 four;
+        struct dz_select5 five;
+        struct dz_select6 six;
+        struct array_select array;
+    };
+    struct dz_select2 inner;
+    struct child children[4];
+    bool repeats;
+    char winners[16];
+};
+
+static struct trial *trial;
+
+static enum dz_poll two_poll(struct trial *self)
+{
+    return dz_select2(&self->two, counted_poll(0), counted_poll(1));
+}
+
+static enum dz_poll three_poll(struct trial *self)
+{
+    return dz_select3(
+        &self->three, counted_poll(0), counted_poll(1), counted_poll(2));
+}
+
+static enum dz_poll four_poll(struct trial *self)
+{
+    return dz_select4(&self->four, counted_poll(0), counted_poll(1),
+        counted_poll(2), counted_poll(3));
+}
+
+static enum dz_poll five_poll(struct trial *self)
+{
+    return dz_select5(&self->five, counted_poll(0), counted_poll(1),
+        counted_poll(2), counted_poll(3), counted_poll(4));
+}
+
+static enum dz_poll six_poll(struct trial *self)
+{
+    return dz_select6(&self->six, counted_poll(0), counted_poll(1),
+        counted_poll(2), counted_poll(3), counted_poll(4), counted_poll(5));
+}
+
+static enum dz_poll array_poll(struct trial *self)
+{
+    return dz_select_array(&self->array, counted_array_poll, self);
+}
+
+static enum dz_poll fair_poll(struct trial *self)
+{
+    return dz_select_fair(&self->array, counted_array_poll, self);
+}
+
+static const struct form {
+    enum dz_poll (*poll)(struct trial *self);
+    unsigned count;
+} forms[] = {
+    {two_poll, 2},
+    {three_poll, 3},
+    {four_poll, 4},
+    {five_poll, 5},
+    {six_poll, 6},
+    {array_poll, 4},
+    {fair_poll, 4},
+};
+
+enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+
+/* The yield is there for a look at what is left while the task goes on. */
+static enum dz_poll trial_poll(struct trial *self)
+{
+    async (self) {
+        do {
+            await(self->poll(self));
+            self->winners[strlen(self->winners)] =
+                (char)('0' + dz_select_winner(self));
+        } while (self->repeats);
+        await(dz_yield_poll());
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(trials, struct trial, trial_poll, 1)
+
+static void try_form(enum dz_poll (*poll)(struct trial *self))
+{
+    begin_afresh();
+    memset(trials_slots, 0, sizeof(trials_slots));
+    (void)trials_claim(&trial);
+    trial->poll = poll;
+    for (unsigned i = 0; i < 4; i++)
+        trial->children[i].source = i;
+    dz_executor_spawn(&executor, &trial->task);
+}
+
+static void any_branch_of_any_form_can_win_and_the_others_leave(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FORMS; i++) {
+        for (unsigned winner = 0; winner < forms[i].count; winner++) {
+            const char expected[] = {(char)('0' + winner), '\0'};
+
+            try_form(forms[i].poll);
+            pass();
+            assert_string_equal(trial->winners, "");
+            give(winner);
+            pass();
+            assert_string_equal(trial->winners, expected);
+            nobody_waits_anywhere();
+        }
+    }
+}
+
+static void branches_behind_the_winner_are_not_polled(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FORMS; i++) {
+        for (unsigned winner = 0; winner < forms[i].count; winner++) {
+            try_form(forms[i].poll);
+            pass();
+            give(winner);
+            pass();
+            for (unsigned k = 0; k < forms[i].count; k++)
+                assert_int_equal(polled[k], k <= winner ? 2 : 1);
+        }
+    }
+}
+
+static void give_all_but_the_second_three(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        give(0);
+        give(2);
+        give(3);
+    }
+    give(1);
+}
+
+/* F3, what the order means: it is one of priority. */
+static void who_stands_in_front_goes_first_however_often_it_won(void **state)
+{
+    static enum dz_poll (*const in_order[])(struct trial * self) = {
+        four_poll, array_poll};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        try_form(in_order[i]);
+        trial->repeats = true;
+        give_all_but_the_second_three();
+        pass();
+        assert_string_equal(trial->winners, "0001222333");
+    }
+}
+
+/* F3: who is always ready does not starve the rest. */
+static void a_fair_select_gives_every_branch_its_turn(void **state)
+{
+    (void)state;
+    try_form(fair_poll);
+    trial->repeats = true;
+    give_all_but_the_second_three();
+    pass();
+    assert_string_equal(trial->winners, "0123023023");
+}
+
+static void a_fair_select_begins_behind_the_last_winner(void **state)
+{
+    (void)state;
+    try_form(fair_poll);
+    trial->repeats = true;
+    give(2);
+    pass();
+    /* All are ready at once, and each time that it waits. */
+    for (unsigned i = 0; i < 4; i++)
+        give(i);
+    pass();
+    give(3);
+    give(1);
+    pass();
+    assert_string_equal(trial->winners, "2301231");
+}
+
+/* Two units are needed, so the first wakes the task in vain. */
+static const struct child *seen[4];
+
+static enum dz_poll twice_poll(struct child *self)
+{
+    async (self) {
+        dz_guard_enter(&self->outer, drop_outer);
+        await(source_poll(self->source));
+        await(source_poll(self->source));
+        dz_guard_leave(&self->outer);
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll child_of_array_poll(void *argument, unsigned branch)
+{
+    struct trial *self = argument;
+
+    if (seen[branch] == NULL)
+        seen[branch] = &self->children[branch];
+    assert_ptr_equal(seen[branch], &self->children[branch]);
+    return twice_poll(&self->children[branch]);
+}
+
+static enum dz_poll children_poll(struct trial *self)
+{
+    return dz_select_fair(&self->array, child_of_array_poll, self);
+}
+
+static void all_wait_in_their_own_place(void)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        assert_ptr_equal(sources[i].first, &trial->array.branches[i].waiter);
+        assert_ptr_equal(
+            trial->array.branches[i].guards, &trial->children[i].outer);
+    }
+}
+
+/* F1: neither children that wait nor their waiters and guards are moved. */
+static void the_branches_of_an_array_stay_where_they_are(void **state)
+{
+    (void)state;
+    try_form(children_poll);
+    pass();
+    all_wait_in_their_own_place();
+    for (unsigned i = 0; i < 4; i++) {
+        give(i);
+        pass();
+        all_wait_in_their_own_place();
+    }
+    give(2);
+    pass();
+    assert_string_equal(trial->winners, "2");
+    assert_string_equal(drops, "ooo");
+    nobody_waits_anywhere();
+}
+
+static enum dz_poll child_or_nested_poll(struct trial *self)
+{
+    return dz_select4(&self->four, child_poll(&self->children[0]),
+        dz_select2(&self->inner, source_poll(1), source_poll(2)),
+        source_poll(3), source_poll(4));
+}
+
+/* F4: losers, and what is inside them, are gone when the task goes on, though
+ * the select is still there. */
+static void losers_are_cancelled_before_the_task_goes_on(void **state)
+{
+    (void)state;
+    try_form(child_or_nested_poll);
+    pass();
+    assert_true(lock_is_held);
+    give(3);
+    pass();
+    assert_string_equal(trial->winners, "2");
+    assert_non_null(trial->task.pool); /* not at its end yet */
+    assert_string_equal(drops, "io");
+    assert_false(lock_is_held);
+    nobody_waits_anywhere();
+}
+
 /* What a task may do wrong with a guard, in a branch and outside of any. */
 struct misuser {
     struct dz_task task;
@@ -692,7 +839,7 @@ static void a_guard_outside_tasks_panics(void **state)
 }
 
 RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
-    TEST(any_of_three_can_win), TEST(the_first_of_two_that_are_ready_wins),
+    TEST(the_first_of_two_that_are_ready_wins),
     TEST(a_loser_passes_its_grant_on),
     TEST(a_branch_that_is_ready_at_once_leaves_no_trace),
     TEST(one_wake_up_is_one_poll), TEST(a_losing_select_cancels_its_branches),
@@ -708,4 +855,11 @@ RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(a_loser_does_not_pass_its_grant_to_another_loser),
     TEST(what_a_branch_held_before_an_inner_select_it_still_holds),
     TEST(a_select_that_was_cancelled_is_out_of_the_way),
+    TEST(any_branch_of_any_form_can_win_and_the_others_leave),
+    TEST(branches_behind_the_winner_are_not_polled),
+    TEST(who_stands_in_front_goes_first_however_often_it_won),
+    TEST(a_fair_select_gives_every_branch_its_turn),
+    TEST(a_fair_select_begins_behind_the_last_winner),
+    TEST(the_branches_of_an_array_stay_where_they_are),
+    TEST(losers_are_cancelled_before_the_task_goes_on),
     TEST(misused_guards_panic), TEST(a_guard_outside_tasks_panics))

@@ -7,9 +7,9 @@
  *
  * A branch of control waits for one thing at a time, so one waiter for each
  * branch is enough, and no queue can run out of room. A task brings one in its
- * header, a select (see select.h) one for each of its branches. A poll function
- * registers the waiter of the branch that calls it, dz_current; it takes no
- * node argument.
+ * header, a select or a join (see fork.h) one for each of its branches. A poll
+ * function registers the waiter of the branch that calls it, dz_current; it
+ * takes no node argument.
  *
  * What is guaranteed
  *  - Registering a waiter that is queued elsewhere moves it. A grant it had
@@ -44,7 +44,7 @@ struct dz_waiter {
     struct dz_task *task;   /* to wake */
 };
 
-/* A wait is left in two steps, so that what one branch of a select gives up
+/* A wait is left in two steps, so that what one branch of a fork gives up
  * does not go to another branch that is to be cancelled, too. */
 enum dz_leaving {
     DZ_WITHDRAW, /* leave all queues, but keep what was granted */

@@ -15,12 +15,13 @@
  * DOZE_SEED and DOZE_STEPS replay a run or make it longer.
  */
 
+#include "executor/join.h"
 #include "executor/select.h"
 #include "sim/test.h"
 #include "sync/channel.h"
 #include "sync/signal.h"
 
-enum { WORKERS = 7, OPERATIONS = 13, LIST = 32, IRQ = 5, STEPS = 1000000 };
+enum { WORKERS = 7, OPERATIONS = 14, LIST = 32, IRQ = 5, STEPS = 1000000 };
 
 /* Random numbers: xorshift64 (Marsaglia 2003). */
 static uint64_t seed;
@@ -480,6 +481,7 @@ struct worker {
     struct dz_select2 select;
     struct dz_select2 inner;
     struct dz_select3 three;
+    struct dz_join2 join;
     uint32_t operation;
     uint32_t reason;
     bool is_busy;
@@ -536,6 +538,10 @@ static enum dz_poll operation_poll(struct worker *self)
     case 11:
         return dz_select3(
             &self->three, receive_poll(0), latest_poll(), cancel_poll(self));
+    case 12:
+        return dz_select2(&self->select,
+            dz_join2(&self->join, receive_poll(0), send_poll(1)),
+            cancel_poll(self));
     default: /* ends in the middle of a wait */
         return dz_select2(&self->select, send_poll(1), latest_poll()) ==
                     DZ_PENDING &&

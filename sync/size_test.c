@@ -8,6 +8,8 @@
  * the structs happen to take.
  */
 
+#include "executor/join.h"
+#include "executor/select.h"
 #include "executor/timer.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
@@ -32,6 +34,7 @@ AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
 AT_MOST(struct dz_waiter, 16);
 AT_MOST(struct dz_select2, 52);
+AT_MOST(struct dz_join2, 52);
 AT_MOST(struct dz_waker, 4);
 AT_MOST(struct dz_heap_node, 24);
 AT_MOST(struct dz_timer, 32);
