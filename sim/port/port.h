@@ -166,19 +166,20 @@ static inline bool dz_port_is_here(const struct dz_port_executor *executor)
     return executor->home == dz_port_core.home;
 }
 
+/* Of another core, it is reached by cores only: a thread that is none raises an
+ * interrupt (dz_core_pend), whose handler does the rest. */
 static inline struct dz_task **dz_port_inbox(
     const struct dz_port_executor *executor)
 {
+    if (!dz_port_is_here(executor) &&
+        (executor->home == NULL || executor->home->ring == NULL ||
+            dz_port_core.machine == NULL))
+        dz_port_foreign_thread(executor);
     return &executor->home->inbox;
 }
 
-/* A thread that is no core raises an interrupt of one (dz_core_pend), whose
- * handler does the rest. */
 static inline void dz_port_ring(const struct dz_port_executor *executor)
 {
-    if (executor->home == NULL || executor->home->ring == NULL ||
-        dz_port_core.machine == NULL)
-        dz_port_foreign_thread(executor);
     executor->home->ring(executor->home);
 }
 
