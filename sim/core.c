@@ -226,6 +226,7 @@ void dz_core_begin(struct dz_core *core)
 {
     core->home.ring = ring_inbox;
     dz_port_core = (struct dz_port_core){
+        .masked = 1,
         .context = DZ_CONTEXT_CORE * core->home.index,
         .home = &core->home,
         .machine = &dz_core_machine->port,

@@ -170,8 +170,8 @@ extern const struct dz_core_machine dz_virtual_machine;
 /* The one that runs cores now. */
 extern const struct dz_core_machine *dz_core_machine;
 
-/* Sets up what a core sees of itself, on the core, before anything else. What
- * is pending already runs. */
+/* Sets up what a core sees of itself, on the core, before anything else. Its
+ * interrupts are off; dz_port_unmask(0) runs what is pending already. */
 void dz_core_begin(struct dz_core *core);
 
 /* Runs all that may run now. Called unmasked. */

@@ -184,7 +184,7 @@ static void *core_thread(void *argument)
         sched_yield();
     dz_core_begin(core);
     mask_doorbell(SIG_UNBLOCK);
-    dz_port_dispatch();
+    dz_port_unmask(0);
     core->main(core->argument);
     leave_thread(core);
     return NULL;
@@ -232,6 +232,7 @@ static void enter(struct dz_core *core)
 {
     core->real.is_blocked = false;
     dz_core_begin(core);
+    dz_port_unmask(0);
 }
 
 static void leave(struct dz_core *core)

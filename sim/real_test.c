@@ -260,9 +260,224 @@ static void no_interrupt_strikes_in_a_critical_section(void **state)
     assert_int_equal(guarded.counter, own + atomic_load(&handled));
 }
 
+/* A million events from four threads. What one pend means for another is that
+ * they may share a run of the handler; the events are counted by their sources,
+ * and none is left behind. */
+enum { SOURCES = 4, EVENTS = 250000, SOURCE_IRQ = 8 };
+
+static struct dz_core storm_core;
+static atomic_uint waiting[SOURCES];
+static unsigned collected[SOURCES];
+
+static void collect(void *argument)
+{
+    unsigned source = (unsigned)(uintptr_t)argument;
+
+    collected[source] += atomic_exchange(&waiting[source], 0);
+}
+
+static void *raise_events(void *argument)
+{
+    unsigned source = (unsigned)(uintptr_t)argument;
+
+    for (int i = 0; i < EVENTS; i++) {
+        atomic_fetch_add(&waiting[source], 1);
+        dz_core_pend(&storm_core, SOURCE_IRQ + (int)source);
+    }
+    return NULL;
+}
+
+static bool all_quiet(void)
+{
+    for (int source = 0; source < SOURCES; source++)
+        if (dz_nvic_is_pending(&storm_core.nvic, SOURCE_IRQ + source))
+            return false;
+    return true;
+}
+
+static void a_storm_from_four_threads_loses_no_event(void **state)
+{
+    pthread_t threads[SOURCES];
+
+    (void)state;
+    for (unsigned i = 0; i < SOURCES; i++) {
+        int irq = SOURCE_IRQ + (int)i;
+
+        dz_core_bind(&storm_core, irq, collect, (void *)(uintptr_t)i);
+        dz_core_set_priority(&storm_core, irq, (uint8_t)(i * 64));
+    }
+    dz_core_start(&storm_core, sleep_for_ever, NULL);
+    for (unsigned i = 0; i < SOURCES; i++)
+        pthread_create(&threads[i], NULL, raise_events, (void *)(uintptr_t)i);
+    for (unsigned i = 0; i < SOURCES; i++)
+        pthread_join(threads[i], NULL);
+    while (!all_quiet())
+        sched_yield();
+    dz_core_stop(&storm_core);
+    for (unsigned i = 0; i < SOURCES; i++)
+        assert_int_equal(collected[i], EVENTS);
+}
+
+/* P8: a handler that runs is preempted by a signal, and only by what is more
+ * urgent. It would never end if it was not. */
+
+enum { URGENT_IRQ = 5, LAZY_IRQ = 6 };
+
+static struct dz_core nested_core;
+static atomic_bool is_inside;
+static atomic_bool has_preempted;
+static atomic_bool may_leave;
+static volatile bool was_overtaken;
+
+static void preempt(void *argument)
+{
+    (void)argument;
+    atomic_store(&has_preempted, true);
+}
+
+static void be_lazy(void *argument)
+{
+    (void)argument;
+    if (!atomic_load(&may_leave))
+        was_overtaken = true;
+    atomic_fetch_add(&handled, 1);
+}
+
+static void wait_inside(void *argument)
+{
+    (void)argument;
+    atomic_store(&is_inside, true);
+    while (!atomic_load(&has_preempted))
+        continue;
+    while (!atomic_load(&may_leave))
+        continue;
+}
+
+static void await_flag(atomic_bool *flag)
+{
+    while (!atomic_load(flag))
+        sched_yield();
+}
+
+static void only_what_is_more_urgent_preempts_from_outside(void **state)
+{
+    (void)state;
+    atomic_store(&handled, 0);
+    dz_core_bind(&nested_core, IRQ, wait_inside, NULL);
+    dz_core_bind(&nested_core, URGENT_IRQ, preempt, NULL);
+    dz_core_bind(&nested_core, LAZY_IRQ, be_lazy, NULL);
+    dz_core_set_priority(&nested_core, IRQ, 128);
+    dz_core_set_priority(&nested_core, URGENT_IRQ, 64);
+    dz_core_set_priority(&nested_core, LAZY_IRQ, 128);
+    dz_core_start(&nested_core, sleep_for_ever, NULL);
+    dz_core_pend(&nested_core, IRQ);
+    await_flag(&is_inside);
+    dz_core_pend(&nested_core, LAZY_IRQ);
+    dz_core_pend(&nested_core, URGENT_IRQ);
+    await_flag(&has_preempted);
+    atomic_store(&may_leave, true);
+    while (atomic_load(&handled) == 0)
+        sched_yield();
+    dz_core_stop(&nested_core);
+    assert_false(was_overtaken);
+}
+
+/* P8: however many signals come, frames nest no deeper than there are
+ * priorities. Each handler looks how far below the first one it stands. */
+
+enum { LEVELS = 8, FLOODS = 200000 };
+
+static struct dz_core deep_core;
+static char *volatile top;
+static volatile size_t deepest;
+static volatile unsigned depth, most;
+
+static void measure_depth(void *argument)
+{
+    char here = 0;
+    size_t below = (size_t)(top - &here);
+
+    (void)argument;
+    if (++depth > most)
+        most = depth;
+    if (below > deepest)
+        deepest = below;
+    for (volatile int i = 0; i < 200; i++)
+        continue;
+    depth--;
+}
+
+static void sleep_at_the_top(void *argument)
+{
+    char here = 0;
+
+    top = &here;
+    sleep_for_ever(argument);
+}
+
+static void *flood(void *argument)
+{
+    unsigned start = (unsigned)(uintptr_t)argument;
+
+    for (unsigned i = 0; i < FLOODS; i++)
+        dz_core_pend(&deep_core, (int)((start + i * 5) % LEVELS));
+    return NULL;
+}
+
+static void signals_nest_no_deeper_than_there_are_priorities(void **state)
+{
+    enum { FRAME = 16384 }; /* bytes: a signal's with all registers, and more */
+    pthread_t threads[2];
+
+    (void)state;
+    for (int irq = 0; irq < LEVELS; irq++) {
+        dz_core_bind(&deep_core, irq, measure_depth, NULL);
+        dz_core_set_priority(&deep_core, irq, (uint8_t)(irq * 32));
+    }
+    dz_core_start(&deep_core, sleep_at_the_top, NULL);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, flood, (void *)(uintptr_t)i);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    dz_core_stop(&deep_core);
+    assert_true(most <= LEVELS);
+    assert_true(deepest <= (LEVELS + 1) * FRAME);
+}
+
+static void wait_masked(void *argument)
+{
+    dz_key key = dz_port_mask();
+
+    atomic_store(&is_inside, true);
+    dz_core_wait_for_interrupt(argument);
+    atomic_store(&has_preempted, atomic_load(&handled) != 0);
+    dz_port_unmask(key);
+}
+
+static void wfi_wakes_on_a_masked_interrupt_and_does_not_run_it(void **state)
+{
+    static struct dz_core core;
+
+    (void)state;
+    atomic_store(&handled, 0);
+    atomic_store(&has_preempted, true);
+    atomic_store(&is_inside, false);
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    dz_core_start(&core, wait_masked, &core);
+    await_flag(&is_inside);
+    dz_core_pend(&core, IRQ);
+    dz_core_join(&core);
+    assert_false(atomic_load(&has_preempted));
+    assert_int_equal(atomic_load(&handled), 1);
+}
+
 RUN_TESTS(PLAIN_TEST(a_core_that_never_sleeps_stops_too),
     PLAIN_TEST(a_core_stops_in_the_middle_of_interrupts),
     PLAIN_TEST(no_wake_up_is_lost_on_the_way_to_sleep),
     PLAIN_TEST(a_storm_of_interrupts_ends_with_all_of_them_seen),
+    PLAIN_TEST(a_storm_from_four_threads_loses_no_event),
+    PLAIN_TEST(only_what_is_more_urgent_preempts_from_outside),
+    PLAIN_TEST(signals_nest_no_deeper_than_there_are_priorities),
+    PLAIN_TEST(wfi_wakes_on_a_masked_interrupt_and_does_not_run_it),
     PLAIN_TEST(an_interrupt_leaves_errno_alone),
     PLAIN_TEST(no_interrupt_strikes_in_a_critical_section))

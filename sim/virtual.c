@@ -278,6 +278,7 @@ static void run_core(void *argument)
     struct dz_core *core = argument;
 
     dz_core_begin(core);
+    dz_port_unmask(0);
     core->main(core->argument);
     end(core);
 }
@@ -315,6 +316,7 @@ static void enter(struct dz_core *core)
     core->virtual.fibre = (struct dz_fibre){.memory = NULL};
     running = core;
     dz_core_begin(core);
+    dz_port_unmask(0);
 }
 
 static void leave(struct dz_core *core)
