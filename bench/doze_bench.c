@@ -26,7 +26,9 @@ static const struct bench benches[] = {
     {"lock/critical_section", lock_critical_section, LOCKS},
     {"lock/pthread_sigmask", lock_pthread_sigmask, LOCKS / 100},
     {"spawn", spawn, SPAWNS},
-    {"isr_to_task", isr_to_task, INTERRUPTS},
+    {"isr_to_task/doze", isr_to_task, INTERRUPTS},
+    {"isr_to_task/signal", isr_to_task_signal, INTERRUPTS},
+    {"isr_to_task/futex", isr_to_task_futex, INTERRUPTS},
 };
 
 int main(int argc, char **argv)

@@ -33,9 +33,12 @@ void lock_pthread_sigmask(struct bench_run *run);
 /* One round: claim, spawn, run to the end, slot free again. */
 void spawn(struct bench_run *run);
 
-/* One round: the loop thread raises an interrupt, whose handler sends to a
- * task. Counters: p50, p99 and max of raise -> task, in ns. */
+/* One round: another thread raises an interrupt, whose handler sends to a
+ * task; and what the host alone takes to wake a thread by a signal, or by a
+ * futex. Counters: p50, p90, p99 and max of raise -> task, in ns. */
 void isr_to_task(struct bench_run *run);
+void isr_to_task_signal(struct bench_run *run);
+void isr_to_task_futex(struct bench_run *run);
 
 /* doze_count */
 

@@ -22,7 +22,7 @@ import results
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join("build", "release", "bench")
 PROGRAMS = {"bench.json": "doze_bench", "count.json": "doze_count"}
-LONG = ("isr_to_task",)
+LONG = ("isr_to_task/doze", "isr_to_task/signal", "isr_to_task/futex")
 
 
 class Stop(Exception):
@@ -195,7 +195,7 @@ def print_others(document):
         if name in figures.pingpongs(times):
             continue
         values = times[name]
-        if name == "isr_to_task":
+        if name.startswith("isr_to_task/"):
             entries = results.runs(document)[name]
             parts = []
             for key in figures.PERCENTILES:

@@ -67,6 +67,7 @@ struct dz_real_core {
     atomic_bool may_go_on;  /* `thread` is known */
     atomic_bool is_running; /* `thread` can be sent a signal */
     atomic_uint kickers;    /* who may be about to send one */
+    atomic_int is_asleep;   /* sim/sleep_futex.c */
     atomic_uint kick;       /* what is less urgent sends none; all zero until
                                the core starts: nobody does */
     bool is_blocked;        /* the doorbell is: we are in its handler */

@@ -26,8 +26,7 @@
  * the look and the last line is delivered all the same, and the core looks
  * again.
  *
- * A core sleeps in sigsuspend, with the doorbell blocked up to that moment, so
- * no wake-up falls between the last look and the sleep.
+ * How a core sleeps depends on the host: sim/sleep.h.
  */
 #include <errno.h>
 #include <sched.h>
@@ -37,15 +36,16 @@
 #include "executor/panic.h"
 #include "sim/clock.h"
 #include "sim/core.h"
+#include "sim/sleep.h"
 
-enum { DOORBELL = SIGURG, NO_KICK = DZ_NVIC_THREAD };
+enum { NO_KICK = DZ_NVIC_THREAD };
 
 static sigset_t doorbell_set(void)
 {
     sigset_t set;
 
     sigemptyset(&set);
-    sigaddset(&set, DOORBELL);
+    sigaddset(&set, DZ_DOORBELL);
     return set;
 }
 
@@ -76,6 +76,7 @@ static void doorbell(int number)
         return;
     if (dz_port_core.masked != 0) {
         dz_port_core.deferred = 1;
+        (void)dz_sleep_end(core);
         return;
     }
     was_blocked = core->real.is_blocked;
@@ -113,26 +114,6 @@ static void dispatch(void)
     dz_core_end_if_stopped(core);
 }
 
-/* Called masked, so that the doorbell leaves a note and no more. It is blocked
- * from the first look to the sleep. One that comes in between is delivered by
- * sigsuspend, which then returns. */
-static void sleep_until(
-    struct dz_core *core, bool (*is_over)(struct dz_core *core))
-{
-    sigset_t set = doorbell_set();
-    sigset_t old;
-    sigset_t open;
-    int saved = errno;
-
-    pthread_sigmask(SIG_BLOCK, &set, &old);
-    open = old;
-    sigdelset(&open, DOORBELL);
-    while (!is_over(core))
-        sigsuspend(&open);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    errno = saved;
-}
-
 /* Who kicks says so before looking at is_running, and the core looks for
  * kickers after clearing it: one of the two sees the other. */
 static void kick(struct dz_core *core, unsigned urgency)
@@ -145,8 +126,8 @@ static void kick(struct dz_core *core, unsigned urgency)
     if (urgency >= enough)
         return;
     atomic_fetch_add(&core->real.kickers, 1);
-    if (atomic_load(&core->real.is_running))
-        pthread_kill(core->real.thread, DOORBELL);
+    if (atomic_load(&core->real.is_running) && !dz_sleep_end(core))
+        pthread_kill(core->real.thread, DZ_DOORBELL);
     atomic_fetch_sub(&core->real.kickers, 1);
 }
 
@@ -195,7 +176,7 @@ static void install_doorbell(void)
     struct sigaction action = {.sa_handler = doorbell, .sa_flags = SA_RESTART};
 
     sigemptyset(&action.sa_mask);
-    sigaction(DOORBELL, &action, NULL);
+    sigaction(DZ_DOORBELL, &action, NULL);
 }
 
 static void start(struct dz_core *core)
@@ -258,6 +239,6 @@ const struct dz_core_machine dz_real_machine = {
     .leave = leave,
     .open = open_doorbell,
     .close = close_doorbell,
-    .sleep = sleep_until,
+    .sleep = dz_sleep,
     .end = end,
 };
