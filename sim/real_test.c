@@ -388,14 +388,14 @@ static void only_what_is_more_urgent_preempts_from_outside(void **state)
 enum { LEVELS = 8, FLOODS = 200000 };
 
 static struct dz_core deep_core;
-static char *volatile top;
+static char *volatile top; /* NULL: main has not begun */
 static volatile size_t deepest;
 static volatile unsigned depth, most;
 
 static void measure_depth(void *argument)
 {
     char here = 0;
-    size_t below = (size_t)(top - &here);
+    size_t below = top == NULL ? 0 : (size_t)(top - &here);
 
     (void)argument;
     if (++depth > most)
