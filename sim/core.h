@@ -79,6 +79,8 @@ struct dz_virtual_core {
     struct dz_port_core port; /* while another core runs: dz_port_core, */
     struct dz_local local;    /* and dz_local */
     uint64_t clock;           /* ns: how far it has come */
+    uint64_t since;           /* ns: it computes from here to its clock;
+                                 UINT64_MAX: it does not */
     uint64_t progress;        /* ns: when it last slept or began a poll */
     bool is_asleep;
     bool is_ended;

@@ -19,21 +19,15 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || HAS(address_sanitizer)
 #include <sanitizer/common_interface_defs.h>
-enum { IS_ADDRESS_SANITIZED = 1 };
+#define ADDRESS_SANITIZER(call) call
 #else
-enum { IS_ADDRESS_SANITIZED = 0 };
-#define __sanitizer_start_switch_fiber(save, bottom, size) (void)(save)
-#define __sanitizer_finish_switch_fiber(fake, bottom, size) (void)(fake)
+#define ADDRESS_SANITIZER(call) (void)0
 #endif
 #if defined(__SANITIZE_THREAD__) || HAS(thread_sanitizer)
 #include <sanitizer/tsan_interface.h>
-enum { IS_THREAD_SANITIZED = 1 };
+#define THREAD_SANITIZER(call) call
 #else
-enum { IS_THREAD_SANITIZED = 0 };
-#define __tsan_create_fiber(flags) NULL
-#define __tsan_get_current_fiber() NULL
-#define __tsan_switch_to_fiber(fiber, flags) (void)(fiber)
-#define __tsan_destroy_fiber(fiber) (void)(fiber)
+#define THREAD_SANITIZER(call) (void)0
 #endif
 
 /* Who was left last, and who is entered: there is one thread. */
@@ -47,8 +41,10 @@ static void arrive(void *fake_stack)
     const void *bottom = NULL;
     size_t size = 0;
 
-    __sanitizer_finish_switch_fiber(fake_stack, &bottom, &size);
-    if (IS_ADDRESS_SANITIZED && last->memory == NULL) {
+    (void)fake_stack;
+    ADDRESS_SANITIZER(
+        __sanitizer_finish_switch_fiber(fake_stack, &bottom, &size));
+    if (last->memory == NULL) {
         last->bottom = bottom;
         last->size = size;
     }
@@ -78,7 +74,7 @@ void dz_fibre_create(
     fibre->bottom = stack;
     fibre->size = DZ_FIBRE_STACK;
     fibre->fake_stack = NULL;
-    fibre->handle = __tsan_create_fiber(0);
+    THREAD_SANITIZER(fibre->handle = __tsan_create_fiber(0));
     fibre->context.uc_stack.ss_sp = stack;
     fibre->context.uc_stack.ss_size = DZ_FIBRE_STACK;
     fibre->context.uc_link = NULL;
@@ -89,15 +85,15 @@ static void leave(struct dz_fibre *from, struct dz_fibre *to)
 {
     last = from;
     current = to;
-    if (IS_THREAD_SANITIZED)
-        __tsan_switch_to_fiber(to->handle, 0);
+    THREAD_SANITIZER(__tsan_switch_to_fiber(to->handle, 0));
 }
 
 void dz_fibre_change(struct dz_fibre *from, struct dz_fibre *to)
 {
     if (from->memory == NULL)
-        from->handle = __tsan_get_current_fiber();
-    __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->size);
+        THREAD_SANITIZER(from->handle = __tsan_get_current_fiber());
+    ADDRESS_SANITIZER(__sanitizer_start_switch_fiber(
+        &from->fake_stack, to->bottom, to->size));
     leave(from, to);
     swapcontext(&from->context, &to->context);
     arrive(from->fake_stack);
@@ -105,7 +101,8 @@ void dz_fibre_change(struct dz_fibre *from, struct dz_fibre *to)
 
 void dz_fibre_end(struct dz_fibre *from, struct dz_fibre *to)
 {
-    __sanitizer_start_switch_fiber(NULL, to->bottom, to->size);
+    ADDRESS_SANITIZER(
+        __sanitizer_start_switch_fiber(NULL, to->bottom, to->size));
     leave(from, to);
     setcontext(&to->context);
     abort();
@@ -114,6 +111,6 @@ void dz_fibre_end(struct dz_fibre *from, struct dz_fibre *to)
 void dz_fibre_free(struct dz_fibre *fibre)
 {
     munmap(fibre->memory, DZ_FIBRE_DISTANCE);
-    __tsan_destroy_fiber(fibre->handle);
+    THREAD_SANITIZER(__tsan_destroy_fiber(fibre->handle));
     fibre->memory = NULL;
 }

@@ -157,23 +157,43 @@ static void step_or_wait(void)
     dz_loop_turn(UV_RUN_ONCE);
 }
 
-/* The earliest clock of ours at which a step can be taken. */
-static uint64_t next_step(void)
-{
-    struct dz_core *core = next_core();
-    uint64_t due = next_due();
-
-    return core != NULL && core->virtual.clock < due ? core->virtual.clock + 1
-                                                     : due;
-}
-
 static void look_for_busy_loop(const struct dz_core *core)
 {
     if (core->virtual.clock - core->virtual.progress > DZ_VIRTUAL_PATIENCE)
         dz_report_busy_loop();
 }
 
-/* In slices, so that an interrupt comes at its time, and takes its own. */
+/*
+ * Brings the core from `since` to its clock. Meanwhile it computes, which
+ * nobody can see: others go on, as far as that. An interrupt takes the core
+ * back to the instant at which it came, and what was left of the computation is
+ * done when its handler has returned.
+ */
+static void compute(struct dz_core *core, uint64_t since)
+{
+    uint64_t end = core->virtual.clock;
+
+    for (;;) {
+        bool has_stepped;
+        uint64_t left;
+
+        core->virtual.since = since;
+        dz_port_core.masked = 1;
+        has_stepped = step(end);
+        dz_port_core.masked = 0;
+        core->virtual.since = UINT64_MAX;
+        left = end - core->virtual.clock;
+        if (dz_port_core.deferred != 0)
+            dz_core_run_pending(core);
+        since = core->virtual.clock;
+        core->virtual.clock += left;
+        end = core->virtual.clock;
+        if (!has_stepped)
+            break;
+    }
+    dz_core_end_if_stopped(core);
+}
+
 void dz_virtual_charge(uint64_t ns)
 {
     struct dz_core *core = running;
@@ -181,19 +201,11 @@ void dz_virtual_charge(uint64_t ns)
     if (core == NULL || is_firing)
         return;
     look_for_busy_loop(core);
-    while (dz_port_core.masked == 0 && next_step() < core->virtual.clock + ns) {
-        uint64_t next = next_step();
-
-        if (next > core->virtual.clock) {
-            ns -= next - core->virtual.clock;
-            core->virtual.clock = next;
-        }
-        dz_port_core.deferred = 1;
-        dz_port_dispatch();
-    }
     core->virtual.clock += ns;
-    dz_port_core.deferred = 1;
-    dz_port_unmask(dz_port_core.masked);
+    if (dz_port_core.masked != 0)
+        dz_port_core.deferred = 1;
+    else
+        compute(core, core->virtual.clock - ns);
 }
 
 void dz_virtual_progress(void)
@@ -204,14 +216,24 @@ void dz_virtual_progress(void)
 
 static void dispatch(void)
 {
-    struct dz_core *core = running;
+    compute(running, running->virtual.clock);
+}
 
-    dz_port_core.masked = 1;
-    while (step(core->virtual.clock))
-        continue;
-    dz_port_core.masked = 0;
-    dz_core_run_pending(core);
-    dz_core_end_if_stopped(core);
+/* A core that sleeps wakes; one that computes is taken back to this instant. */
+static void interrupt(struct dz_core *core)
+{
+    uint64_t at = dz_virtual_now();
+
+    if (core->virtual.is_asleep) {
+        core->virtual.is_asleep = false;
+        if (core->virtual.clock < at)
+            core->virtual.clock = at;
+    } else if (core->virtual.since != UINT64_MAX) {
+        if (at < core->virtual.since)
+            at = core->virtual.since;
+        if (core->virtual.clock > at)
+            core->virtual.clock = at;
+    }
 }
 
 static void ring(struct dz_core *core, int irq)
@@ -221,11 +243,7 @@ static void ring(struct dz_core *core, int irq)
         dz_port_core.deferred = 1;
     else
         core->virtual.port.deferred = 1;
-    if (core->virtual.is_asleep) {
-        core->virtual.is_asleep = false;
-        if (core->virtual.clock < dz_virtual_now())
-            core->virtual.clock = dz_virtual_now();
-    }
+    interrupt(core);
     if (core == running && dz_port_core.masked == 0)
         dz_core_run_pending(core);
 }
@@ -247,6 +265,7 @@ static void add(struct dz_core *core)
         dz_panic("more cores are started than DZ_CORES", __FILE__, __LINE__);
     core->virtual.clock = dz_virtual_now();
     core->virtual.progress = core->virtual.clock;
+    core->virtual.since = UINT64_MAX;
     core->virtual.is_asleep = false;
     core->virtual.is_ended = false;
     core->virtual.port = (struct dz_port_core){.masked = 0};
