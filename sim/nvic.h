@@ -44,9 +44,8 @@
 enum {
     DZ_PENDSV = -2,
     DZ_SYSTICK = -1,
-    DZ_NVIC_IRQS = 240,                  /* external interrupts 0 to 239 */
-    DZ_NVIC_LINES = DZ_NVIC_IRQS + 2,    /* with the two above */
-    DZ_NVIC_VECTORS = DZ_NVIC_IRQS + 16, /* exception numbers: from 0 */
+    DZ_NVIC_IRQS = 240,               /* external interrupts 0 to 239 */
+    DZ_NVIC_LINES = DZ_NVIC_IRQS + 2, /* with the two above */
     DZ_NVIC_NONE = -16,   /* no interrupt: as an exception, thread mode */
     DZ_NVIC_THREAD = 256, /* the priority of thread mode: below all others */
     DZ_NVIC_WORDS = (DZ_NVIC_LINES + 31) / 32,
@@ -59,8 +58,8 @@ enum dz_primask {
 
 /*
  * All zero: nothing pending, nothing enabled but PendSV and SysTick, all of the
- * highest priority.
- * Interrupt n is bit n + 2 of an array of words, and element n + 2 of others.
+ * highest priority. Interrupt n is bit n + 2 of an array of words, and element
+ * n + 2 of the others.
  *
  * Why each is atomic, and sequentially consistent: who makes an interrupt
  * pending stores that and then loads whatever says whether the core has to be

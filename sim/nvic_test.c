@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Each rule of the architecture alone, two threads against a core, and long
- * random sequences in lock step with a slow model of the same rules.
+ * Each rule of the architecture alone, a device and a core at the same time,
+ * and long random sequences in lock step with a slow model of the same rules.
  *
  * DOZE_SEED and DOZE_STEPS replay a random run or make it longer.
  */
 
 #include <pthread.h>
-#include <sched.h>
+#include <signal.h>
+#include <time.h>
 
 #include "sim/nvic.h"
 #include "sim/test.h"
@@ -649,6 +650,13 @@ static void pendsv_and_systick_have_no_line(void **state)
 /* The loop of a back end; its log is "number(", what preempts, ")". */
 static char trace[64];
 
+static void note(const char *text)
+{
+    size_t len = strlen(trace);
+
+    snprintf(trace + len, sizeof(trace) - len, "%s", text);
+}
+
 static void run_all(void);
 
 static void trace_handler(int irq)
@@ -656,13 +664,13 @@ static void trace_handler(int irq)
     char text[16];
 
     snprintf(text, sizeof(text), "%d(", irq);
-    strcat(trace, text);
+    note(text);
     if (irq == 5) { /* one that preempts, and one that waits */
         dz_nvic_pend(&nvic, 9);
         dz_nvic_pend(&nvic, 3);
         run_all();
     }
-    strcat(trace, ")");
+    note(")");
 }
 
 static void run_all(void)
@@ -771,95 +779,143 @@ static void reset_forgets_what_goes_on_and_keeps_the_set_up(void **state)
     assert_next(DZ_NVIC_NONE);
 }
 
-/* ---- Threads: three devices in one word against the core */
+/* ---- At the same time: a signal makes a core interrupt a device between any
+ * two instructions, or the other way round. The device makes a request and
+ * raises its line; the core serves it once, and lowers the line. */
 
-enum { DEVICES = 3, REQUESTS = 20000, FIRST_DEVICE = 4 };
+enum { DEVICE = 4, NOTE = 5, OTHER = 6, STRIKES = 500 };
 
-struct device {
-    int irq;
-    atomic_int requested;
-    atomic_int served;
-};
+/* Both sides are one thread and its signal handler. */
+static volatile int requested;
+static volatile int served;
+static volatile int in_vain;
+static volatile int masked; /* the core, while the device is the thread */
+static volatile int strikes;
 
-static struct device devices[DEVICES];
+static pthread_t struck;
+static atomic_bool is_over;
 
-/* The last device pends, the others have lines. */
-static bool has_line(const struct device *device)
+/* The pause is there so that the other one gets somewhere in between. */
+static void *strike_all_the_time(void *argument)
 {
-    return device != &devices[DEVICES - 1];
-}
+    static const struct timespec pause = {.tv_nsec = 1000};
 
-static void *make_requests(void *argument)
-{
-    struct device *device = argument;
-
-    for (int i = 1; i <= REQUESTS; i++) {
-        atomic_store(&device->requested, i);
-        if (has_line(device))
-            dz_nvic_raise(&nvic, device->irq);
-        else
-            dz_nvic_pend(&nvic, device->irq);
-        while (atomic_load(&device->served) != i)
-            sched_yield();
+    (void)argument;
+    while (!atomic_load(&is_over)) {
+        pthread_kill(struck, SIGUSR1);
+        nanosleep(&pause, NULL);
     }
     return NULL;
 }
 
-/* Returns 1 if there was a request, or else it ran for nothing. */
-static long serve(struct device *device)
+static pthread_t begin_strikes(void (*handler)(int number))
 {
-    int requested = atomic_load(&device->requested);
+    struct sigaction action = {.sa_handler = handler};
+    pthread_t thread;
 
-    if (has_line(device))
-        dz_nvic_lower(&nvic, device->irq);
-    if (atomic_load(&device->served) == requested)
-        return 0;
-    atomic_store(&device->served, requested);
-    return 1;
+    begin();
+    dz_nvic_enable(&nvic, DEVICE);
+    requested = served = in_vain = strikes = 0;
+    masked = 1;
+    struck = pthread_self();
+    atomic_store(&is_over, false);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    assert_int_equal(
+        pthread_create(&thread, NULL, strike_all_the_time, NULL), 0);
+    return thread;
 }
 
-/* One look of the core. It clears what it may not clear all the time. */
-static long look(long *in_vain)
+static void end_strikes(pthread_t thread)
 {
-    long served;
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+}
+
+static void serve(void)
+{
+    dz_nvic_lower(&nvic, DEVICE);
+    if (served == requested)
+        in_vain++;
+    served = requested;
+}
+
+static void serve_all(void)
+{
     int irq;
 
-    for (int i = 0; i < DEVICES - 1; i++)
-        dz_nvic_clear_pending(&nvic, FIRST_DEVICE + i);
-    irq = dz_nvic_next(&nvic, DZ_PRIMASK_CLEAR);
-    if (irq == DZ_NVIC_NONE) {
-        sched_yield();
-        return 0;
+    while ((irq = dz_nvic_next(&nvic, DZ_PRIMASK_CLEAR)) != DZ_NVIC_NONE) {
+        dz_nvic_enter(&nvic, irq);
+        serve();
+        dz_nvic_exit(&nvic, irq);
     }
-    dz_nvic_enter(&nvic, irq);
-    served = serve(&devices[irq - FIRST_DEVICE]);
-    dz_nvic_exit(&nvic, irq);
-    *in_vain += 1 - served;
-    return served;
 }
 
-static void each_request_of_a_thread_is_served_exactly_once(void **state)
+/* It also exits once at a moment that the device knows nothing of, and leaves
+ * a note in the same word. */
+static void core_strikes(int number)
 {
-    pthread_t threads[DEVICES];
-    long served = 0;
-    long in_vain = 0;
+    (void)number;
+    if (masked != 0)
+        return;
+    strikes++;
+    pend_and_enter(DEVICE);
+    dz_nvic_exit(&nvic, DEVICE);
+    serve_all();
+    dz_nvic_pend(&nvic, NOTE);
+}
+
+static void a_core_that_strikes_anywhere_serves_each_request_once(void **state)
+{
+    pthread_t thread = begin_strikes(core_strikes);
 
     (void)state;
-    begin();
-    for (int i = 0; i < DEVICES; i++) {
-        devices[i].irq = FIRST_DEVICE + i;
-        dz_nvic_enable(&nvic, devices[i].irq);
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, make_requests, &devices[i]), 0);
+    while (strikes < STRIKES) {
+        int before = strikes;
+
+        masked = 0;
+        requested++;
+        dz_nvic_raise(&nvic, DEVICE);
+        dz_nvic_pend(&nvic, OTHER);
+        dz_nvic_lower(&nvic, OTHER);
+        masked = 1;
+
+        serve_all();
+        assert_int_equal(served, requested);
+        assert_int_equal(in_vain, 0);
+        assert_int_equal(dz_nvic_is_pending(&nvic, NOTE), strikes != before);
+        dz_nvic_clear_pending(&nvic, NOTE);
     }
+    end_strikes(thread);
+}
 
-    while (served < (long)DEVICES * REQUESTS)
-        served += look(&in_vain);
-    for (int i = 0; i < DEVICES; i++)
-        pthread_join(threads[i], NULL);
+static void device_strikes(int number)
+{
+    (void)number;
+    strikes++;
+    if (served != requested)
+        return;
+    requested++;
+    dz_nvic_raise(&nvic, DEVICE);
+}
 
+static void a_device_that_strikes_anywhere_is_served_once(void **state)
+{
+    pthread_t thread = begin_strikes(device_strikes);
+
+    (void)state;
+    dz_nvic_enable(&nvic, OTHER);
+    while (strikes < STRIKES) {
+        dz_nvic_clear_pending(&nvic, DEVICE); /* in vain */
+        pend_and_enter(OTHER);
+        dz_nvic_exit(&nvic, OTHER);
+        serve_all();
+    }
+    end_strikes(thread);
+    serve_all();
+
+    assert_int_equal(served, requested);
     assert_int_equal(in_vain, 0);
-    assert_next(DZ_NVIC_NONE);
 }
 
 /* ---- Random sequences against a model: one struct for each exception, by its
@@ -1262,6 +1318,7 @@ RUN_TESTS(TEST(exceptions_are_numbered_as_in_ipsr),
     TEST(an_exit_that_does_not_match_its_entry_panics),
     TEST(an_entry_that_was_not_next_panics),
     TEST(reset_forgets_what_goes_on_and_keeps_the_set_up),
-    TEST(each_request_of_a_thread_is_served_exactly_once),
+    TEST(a_core_that_strikes_anywhere_serves_each_request_once),
+    TEST(a_device_that_strikes_anywhere_is_served_once),
     TEST(few_interrupts_do_what_the_model_does),
     TEST(all_interrupts_do_what_the_model_does))
