@@ -10,9 +10,11 @@
  */
 
 #include "executor/async.h"
+#include "executor/deadline.h"
 #include "executor/executor.h"
 #include "executor/fork.h"
 #include "executor/join.h"
+#include "executor/priority.h"
 #include "executor/select.h"
 #include "executor/task.h"
 #include "executor/time.h"

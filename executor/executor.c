@@ -6,9 +6,13 @@
 #include "executor/trace.h"
 
 /*
- * The run queue is a singly linked list. Who appends to it: wake, in a critical
- * section, from any context of this core. Who takes from it: the executor that
- * owns it, and nobody else.
+ * The FIFO run queue is a singly linked list. Who appends to it: wake, in a
+ * critical section, from any context of this core. Who takes from it: the
+ * executor that owns it, and nobody else.
+ *
+ * The other kinds are behind executor->queue, and all that is done to them is
+ * done in critical sections. `first` stays NULL in their executors, so that
+ * what is hot here does not ask for the kind.
  */
 
 /* True: the queue was empty. In a critical section. */
@@ -43,10 +47,24 @@ static void send(struct dz_task *task)
         dz_port_ring(port);
 }
 
-static void wake_here(struct dz_task *task)
+/* True: the queue was empty. In a critical section. */
+static __attribute__((noinline)) bool enqueue_sorted(
+    struct dz_run_queue *queue, struct dz_task *task)
 {
-    if (enqueue(task->executor, task))
-        pend(task->executor);
+    dz_trace(DZ_EVENT_WAKE, task, NULL);
+    queue->type->append(queue, task);
+    return queue->count++ == 0;
+}
+
+DZ_INLINE void wake_here(struct dz_task *task)
+{
+    struct dz_executor *executor = task->executor;
+    bool was_empty = executor->queue == NULL
+        ? enqueue(executor, task)
+        : enqueue_sorted(executor->queue, task);
+
+    if (was_empty && executor->state != DZ_EXECUTOR_POLLED)
+        pend(executor);
 }
 
 static __attribute__((noinline)) void wake_elsewhere(
@@ -91,7 +109,8 @@ void dz_executor_receive(struct dz_task **inbox)
 }
 
 /*
- * Most wake-ups are for a task of the executor that runs. To compare first
+ * Most wake-ups are for a task of the executor that runs, and that is FIFO (for
+ * the other kinds, `running` is what no task's executor is). To compare first
  * does two things: nobody has to be pended, and the address of the queue does
  * not hang on loads from the woken task. (On an out-of-order host that chain
  * of loads bounded the ping-pong: 21 ns against 16 per round trip.)
@@ -137,10 +156,9 @@ DZ_INLINE struct dz_task *take_batch(struct dz_executor *executor)
     return batch;
 }
 
-/* Takes a task that was woken while it ran for the last time out of the queue.
- * Nobody but us removes tasks, so what stands before ours stays as it is while
+/* Nobody but us removes tasks, so what stands before ours stays as it is while
  * we look for it with interrupts on. */
-static void dequeue(struct dz_executor *executor, struct dz_task *task)
+static void dequeue_fifo(struct dz_executor *executor, struct dz_task *task)
 {
     struct dz_task *before = executor->first;
     dz_key key;
@@ -159,6 +177,28 @@ static void dequeue(struct dz_executor *executor, struct dz_task *task)
         executor->last = before;
     task->next = NULL;
     dz_port_exit(key);
+}
+
+/* An interrupt may move other tasks, by a change of their priority. */
+static __attribute__((noinline)) void dequeue_sorted(
+    struct dz_run_queue *queue, struct dz_task *task)
+{
+    dz_key key = dz_port_enter();
+
+    if (queue->type->remove(queue, task))
+        queue->count--;
+    task->next = NULL;
+    dz_port_exit(key);
+}
+
+/* Takes a task that was woken while it ran for the last time out of the queue.
+ */
+static void dequeue(struct dz_executor *executor, struct dz_task *task)
+{
+    if (executor->queue != NULL)
+        dequeue_sorted(executor->queue, task);
+    else
+        dequeue_fifo(executor, task);
 }
 
 /* From here on a wake-up does nothing. False: one came before. */
@@ -218,7 +258,6 @@ DZ_INLINE bool poll_task(struct dz_task *task)
 {
     bool is_done;
 
-    make_wakeable(task);
     dz_current = &task->waiter;
     dz_trace(DZ_EVENT_POLL, task, NULL);
     is_done = task->pool->poll(task) != DZ_PENDING;
@@ -232,26 +271,82 @@ DZ_INLINE void poll_batch(struct dz_executor *executor, struct dz_task *next)
         struct dz_task *task = next;
 
         next = task->next;
+        make_wakeable(task);
         if (DZ_UNLIKELY(poll_task(task)))
             finish(executor, task);
     } while (next != NULL);
 }
 
-static void begin(struct dz_executor *executor)
+/* The most urgent task, wakeable: whoever looks at its state from now on sees
+ * that it is not queued. */
+static struct dz_task *take_sorted(struct dz_run_queue *queue)
 {
-    if (executor->polled)
-        dz_panic("an executor is run within itself", __FILE__, __LINE__);
-    executor->polled = true;
-    dz_local.running = executor;
+    dz_key key = dz_port_enter();
+    struct dz_task *task = queue->type->take(queue);
+
+    queue->count--;
+    task->next = task;
+    dz_port_exit(key);
+    return task;
+}
+
+/* Each poll uses up one of the tasks that were ready, and nobody takes out more
+ * than that: one is left for each turn. */
+static __attribute__((noinline)) void poll_sorted(struct dz_executor *executor)
+{
+    for (unsigned turns = executor->queue->count; turns > 0; turns--) {
+        struct dz_task *task = take_sorted(executor->queue);
+
+        if (poll_task(task))
+            finish(executor, task);
+    }
+}
+
+static __attribute__((cold)) _Noreturn void executor_panic(
+    const struct dz_executor *executor, const char *reason, int line)
+{
+    dz_port_panic(&(struct dz_panic){
+        .reason = reason,
+        .object = executor->name,
+        .address = executor,
+        .context = dz_context_now(),
+        .file = __FILE__,
+        .line = line,
+    });
+}
+
+/* Volatile: in this order, and before or behind the look at the queue. */
+DZ_INLINE void change_state(struct dz_executor *executor,
+    enum dz_executor_state state, struct dz_executor *running)
+{
+    *(volatile uint8_t *)&executor->state = (uint8_t)state;
+    *(struct dz_executor *volatile *)&dz_local.running = running;
+}
+
+DZ_INLINE void be_polled(struct dz_executor *executor)
+{
+    change_state(executor, DZ_EXECUTOR_POLLED,
+        executor->queue == NULL ? executor : NULL);
+}
+
+DZ_INLINE void begin(struct dz_executor *executor)
+{
+    if (executor->state != DZ_EXECUTOR_STOPPED)
+        executor_panic(executor, "an executor is run within itself", __LINE__);
+    if (executor->is_started && dz_port_is_thread_mode())
+        executor_panic(executor,
+            "an executor that was started is run in thread mode; leave it to "
+            "its interrupt",
+            __LINE__);
+    be_polled(executor);
 }
 
 /* What is ready and was not pended, because we ran, is pended now. */
-static void end(struct dz_executor *executor, struct dz_executor *outer)
+DZ_INLINE void end(struct dz_executor *executor, struct dz_executor *outer)
 {
     dz_key key = dz_port_enter();
 
-    executor->polled = false;
-    dz_local.running = outer;
+    change_state(executor, DZ_EXECUTOR_STOPPED, outer);
     if (dz_executor_is_ready(executor))
         pend(executor);
     dz_port_exit(key);
@@ -267,26 +362,39 @@ void dz_executor_poll(struct dz_executor *executor)
     batch = take_batch(executor);
     if (batch != NULL)
         poll_batch(executor, batch);
+    else if (executor->queue != NULL)
+        poll_sorted(executor);
     dz_current = current;
     end(executor, outer);
 }
 
-/* A wake-up that comes while `running` is NULL pends, so that the wait returns
- * at once; one that came before is seen by the last look at the queue. */
+/* From the first line on, a wake-up pends, so that the wait returns at once, or
+ * comes in time for the last look at the queue. */
 static void idle(struct dz_executor *executor)
 {
-    *(struct dz_executor *volatile *)&dz_local.running = NULL;
+    change_state(executor, DZ_EXECUTOR_IDLE, NULL);
     if (!dz_executor_is_ready(executor)) {
         dz_trace(DZ_EVENT_IDLE, executor, NULL);
         dz_port_wait();
     }
-    *(struct dz_executor *volatile *)&dz_local.running = executor;
+    be_polled(executor);
+}
+
+/* With no batch to be had: a pass, if the kind is another, and has one. */
+static __attribute__((noinline)) void poll_sorted_or_idle(
+    struct dz_executor *executor)
+{
+    if (executor->queue != NULL && dz_executor_is_ready(executor)) {
+        poll_sorted(executor);
+        return;
+    }
+    idle(executor);
 }
 
 void dz_executor_run_until(
     struct dz_executor *executor, const volatile bool *done)
 {
-    if (dz_local.running != NULL || !dz_port_is_thread_mode())
+    if (dz_current != &dz_outside || !dz_port_is_thread_mode())
         dz_panic("a run loop within another, or in an interrupt", __FILE__,
             __LINE__);
     begin(executor);
@@ -298,7 +406,7 @@ void dz_executor_run_until(
             continue;
         }
         dz_current = &dz_outside;
-        idle(executor);
+        poll_sorted_or_idle(executor);
     }
     dz_current = &dz_outside;
     end(executor, NULL);
@@ -316,6 +424,35 @@ void dz_executor_init(struct dz_executor *executor, const char *name)
 {
     *executor = (struct dz_executor){.name = name};
     dz_port_executor_init(&executor->port);
+}
+
+static void check_start(const struct dz_executor *executor)
+{
+    if (executor->is_started)
+        executor_panic(executor, "an executor is started twice", __LINE__);
+    if (executor->state != DZ_EXECUTOR_STOPPED)
+        executor_panic(executor,
+            "an executor is started that a run loop runs, too", __LINE__);
+    if (!dz_port_is_here(&executor->port))
+        executor_panic(executor,
+            "an executor is started on a core that did not initialise it",
+            __LINE__);
+}
+
+/* What became ready before has pended thread mode, which it does not concern.
+ */
+void dz_executor_start(
+    struct dz_executor *executor, int interrupt, unsigned priority)
+{
+    dz_key key;
+
+    check_start(executor);
+    executor->is_started = true;
+    dz_port_start(executor, interrupt, priority);
+    key = dz_port_enter();
+    if (dz_executor_is_ready(executor))
+        pend(executor);
+    dz_port_exit(key);
 }
 
 void dz_executor_spawn(struct dz_executor *executor, struct dz_task *task)

@@ -100,7 +100,7 @@ static enum dz_poll noters_poll(struct dz_task *task)
 }
 
 static const struct dz_pool noters = {noters_poll, "noters", __FILE__, __LINE__,
-    noters_slots, sizeof(struct noting), NOTERS};
+    noters_slots, sizeof(struct noting), NOTERS, false};
 
 static struct noter *claim(char letter, unsigned rounds)
 {

@@ -679,7 +679,7 @@ static void does_what_the_model_does_at_every_step(void **state)
     seed = number_from("DOZE_SEED", 1);
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     trees = (struct dz_pool){tree_poll, "trees", __FILE__, __LINE__,
-        trees_slots, sizeof(struct tree), TASKS};
+        trees_slots, sizeof(struct tree), TASKS, false};
     begin_afresh();
     for (step = 0; step < steps; step++) {
         do_something();

@@ -18,7 +18,8 @@ struct dz_waiter;
 
 struct dz_local {
     struct dz_waiter *current;   /* of the branch that runs now */
-    struct dz_executor *running; /* whose tasks run now; NULL: none */
+    struct dz_executor *running; /* the FIFO executor whose tasks run now, or
+                                    NULL: none, or one of another kind */
     struct dz_heap timers;       /* that are queued: executor/timer.c */
 };
 

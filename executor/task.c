@@ -3,6 +3,8 @@
 
 #include <stdatomic.h>
 
+#include "executor/deadline.h"
+
 /* A slot is ours from the moment its pool is set, so the claim is one look and
  * one store in a critical section. The rest of the frame is cleared with
  * interrupts on. */
@@ -29,6 +31,9 @@ void *dz_pool_claim(const struct dz_pool *pool)
             continue;
         __builtin_memset(slot + CLEARED, 0, pool->size - CLEARED);
         dz_frame_reset(&task->frame);
+        task->priority = 0;
+        if (pool->has_deadlines)
+            dz_deadline_of(task)->key = DZ_NO_DEADLINE;
         task->waiter.task = task;
         return slot;
     }

@@ -58,6 +58,7 @@ struct dz_pool {
     void *slots;
     size_t size; /* of a slot, in bytes */
     size_t count;
+    bool has_deadlines; /* see deadline.h */
 };
 
 /*
@@ -67,6 +68,7 @@ struct dz_pool {
  */
 struct dz_task {
     struct dz_frame frame;
+    uint8_t priority; /* see priority.h */
     struct dz_task *next;
     const struct dz_pool *pool;   /* NULL: a free slot */
     struct dz_executor *executor; /* NULL until it is spawned */
@@ -106,7 +108,11 @@ void dz_task_release(struct dz_task *task);
  *
  * `body` is the async function: enum dz_poll body(type *self).
  */
-#define DZ_TASK_POOL(NAME, type, body, count)                                  \
+#define DZ_TASK_POOL(NAME, type, body, count) \
+    DZ_TASK_POOL_OF(NAME, type, body, count, false)
+
+/* All that pools have in common. */
+#define DZ_TASK_POOL_OF(NAME, type, body, count, has_deadlines)                \
     _Static_assert(offsetof(type, task) == 0, "a frame starts with its task"); \
     static type NAME##_slots[count];                                           \
     static enum dz_poll NAME##_poll(struct dz_task *task)                      \
@@ -114,7 +120,7 @@ void dz_task_release(struct dz_task *task);
         return body(container_of(task, type, task));                           \
     }                                                                          \
     static const struct dz_pool NAME = {NAME##_poll, #NAME, __FILE__,          \
-        __LINE__, NAME##_slots, sizeof(type), count};                          \
+        __LINE__, NAME##_slots, sizeof(type), count, has_deadlines};           \
     static inline                                                              \
         __attribute__((unused)) enum dz_status NAME##_claim(type **frame)      \
     {                                                                          \

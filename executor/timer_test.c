@@ -1583,7 +1583,7 @@ static void does_what_the_model_does_at_every_step(void **state)
     seed = number_from("DOZE_SEED", 1);
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     workers = (struct dz_pool){workers_poll, "workers", __FILE__, __LINE__,
-        workers_slots, sizeof(struct worker), WORKERS};
+        workers_slots, sizeof(struct worker), WORKERS, false};
     for (step = 0; step < steps; step++) {
         fill_workers();
         compare();

@@ -208,6 +208,7 @@ void dz_core_port_start(
 {
     struct dz_core *core = dz_core_here();
 
+    executor->port.interrupt = interrupt;
     dz_core_set_priority(core, interrupt, (uint8_t)priority);
     dz_core_bind(core, interrupt, poll_executor, executor);
 }

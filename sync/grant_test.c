@@ -693,7 +693,7 @@ static void begin(void)
     seed = number_from("DOZE_SEED", 1);
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     workers = (struct dz_pool){counted_work_poll, "workers", __FILE__, __LINE__,
-        workers_slots, sizeof(struct worker), WORKERS};
+        workers_slots, sizeof(struct worker), WORKERS, false};
     for (unsigned i = 0; i < CHANNELS; i++)
         channels[i].slots.free = (int)capacities[i];
     dz_core_bind(&test_core, IRQ, strike, NULL);

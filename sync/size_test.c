@@ -8,7 +8,9 @@
  * the structs happen to take.
  */
 
+#include "executor/deadline.h"
 #include "executor/join.h"
+#include "executor/priority.h"
 #include "executor/select.h"
 #include "executor/timer.h"
 #include "sync/blocking_mutex.h"
@@ -28,7 +30,15 @@ struct empty {
     struct dz_task task;
 };
 
+struct urgent {
+    struct dz_task task;
+    struct dz_deadline deadline;
+};
+
 AT_MOST(struct empty, 32); /* with its waiter; Embassy: 24, 48 with timers */
+AT_MOST(struct urgent, 56);
+AT_MOST(struct dz_priority_queue, 272);
+AT_MOST(struct dz_deadline_queue, 20);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
 AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
