@@ -22,7 +22,7 @@ import results
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join("build", "release", "bench")
 PROGRAMS = {"bench.json": "doze_bench", "count.json": "doze_count"}
-LONG = ("isr_to_task/doze", "isr_to_task/signal", "isr_to_task/futex")
+LONG = tuple(figures.WAKE_UPS)
 
 
 class Stop(Exception):
@@ -189,6 +189,19 @@ def print_pingpong(document, counted):
         print(line)
 
 
+def beside_the_host(document, name):
+    """How many times what the host alone takes, by the p50."""
+    found = results.runs(document)
+    parts = []
+    for other in figures.WAKE_UPS:
+        if name == "isr_to_task/doze" and other != name and found.get(other):
+            ours, theirs = (
+                statistics.median(entry["p50_ns"] for entry in found[each])
+                for each in (name, other))
+            parts.append(f"p50 {ours / theirs:.2f} x {other.split('/')[1]}")
+    return "".join("; " + part for part in parts)
+
+
 def print_others(document):
     times = results.times(document)
     for name in figures.order(times):
@@ -202,7 +215,8 @@ def print_others(document):
                 value = statistics.median(entry[key] for entry in entries)
                 parts.append(f"{key.removesuffix('_ns')} {value / 1e3:.1f} us")
             print(f"{name:26}{'  '.join(parts)}  (median of "
-                  f"{len(entries)} x {entries[0]['iterations']} interrupts)")
+                  f"{len(entries)} x {entries[0]['iterations']} wake-ups"
+                  f"{beside_the_host(document, name)})")
         else:
             print(f"{name:26}min {min(values):.2f} ns  median "
                   f"{statistics.median(values):.2f} ns  max "

@@ -31,7 +31,9 @@ ORDER = (
     "lock/critical_section",
     "lock/pthread_sigmask",
     "spawn",
-    "isr_to_task",
+    "isr_to_task/doze",
+    "isr_to_task/signal",
+    "isr_to_task/futex",
 )
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "max_ns")
 FILES = ("bench.json", "count.json") + tuple(
@@ -40,6 +42,13 @@ FILES = ("bench.json", "count.json") + tuple(
 
 # Okabe and Ito (2008): told apart by colour-blind readers, too.
 GREY, BLUE, ORANGE, GREEN = "#999999", "#0072B2", "#E69F00", "#009E73"
+
+# What is woken: label, colour, marker.
+WAKE_UPS = {
+    "isr_to_task/futex": ("a thread, by a bare futex", GREY, "s"),
+    "isr_to_task/doze": ("a task, by an interrupt's handler", BLUE, "o"),
+    "isr_to_task/signal": ("a thread, by a bare signal", ORANGE, "^"),
+}
 
 
 def order(names):
@@ -159,33 +168,40 @@ def draw_waiters(document, folder):
 
 
 def draw_isr_to_task(document, folder):
-    entries = results.runs(document).get("isr_to_task")
-    if not entries:
+    found = results.runs(document)
+    names = [name for name in WAKE_UPS if found.get(name)]
+    if not names:
         return
     figure, axes = pyplot.subplots(figsize=(7, 4))
-    for column, key in enumerate(PERCENTILES):
-        values = [entry[key] / 1e3 for entry in entries]
-        median = statistics.median(values)
-        axes.errorbar(column, median,
-                      yerr=[[median - min(values)], [max(values) - median]],
-                      color=GREEN, ecolor="black", marker="o", markersize=9,
-                      capsize=4, linewidth=1)
-        axes.annotate(f"{median:.1f} us", (column, median),
-                      textcoords="offset points", xytext=(10, 0),
-                      va="center", fontsize=9)
+    for row, name in enumerate(names):
+        label, color, marker = WAKE_UPS[name]
+        for column, key in enumerate(PERCENTILES):
+            values = [entry[key] / 1e3 for entry in found[name]]
+            median = statistics.median(values)
+            place = column + 0.29 * (row - (len(names) - 1) / 2)
+            axes.errorbar(place, median,
+                          yerr=[[median - min(values)], [max(values) - median]],
+                          color=color, ecolor=color, marker=marker,
+                          markersize=7, capsize=3, linewidth=0, elinewidth=1,
+                          label=None if column else label)
+            axes.annotate(f"{median:.2g}", (place, median),
+                          textcoords="offset points", xytext=(6, 0),
+                          va="center", fontsize=8)
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-    axes.margins(x=0.25, y=0.2)
+    axes.margins(x=0.12, y=0.15)
     axes.set_xticks(range(len(PERCENTILES)),
                     [key.removesuffix("_ns") for key in PERCENTILES])
-    axes.set_xlabel("percentile of the interrupts of one repetition")
+    axes.set_xlabel("percentile of the wake-ups of one repetition")
     axes.set_ylabel("us, logarithmic")
+    entries = found[names[0]]
     axes.set_title(
-        "From the raise on the loop thread to the task\n"
-        f"({len(entries)} x {entries[0]['iterations']} interrupts; "
-        "dot: median, whisker: min to max of the repetitions)", fontsize=10)
+        "From another thread's raise to the first line of what it wakes\n"
+        f"({len(entries)} x {entries[0]['iterations']} times; "
+        "mark: median, whisker: min to max of the repetitions)", fontsize=10)
+    axes.legend(frameon=False, loc="upper left", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     foot(figure, document)
     save(figure, folder, "isr_to_task")

@@ -68,7 +68,8 @@ def ratios(document):
     return {
         name: value / found[FLOOR]
         for name, value in found.items()
-        if name not in (FLOOR, "isr_to_task", "lock/pthread_sigmask")
+        if name not in (FLOOR, "lock/pthread_sigmask")
+        and not name.startswith("isr_to_task/")
     }
 
 

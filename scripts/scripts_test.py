@@ -132,8 +132,8 @@ def test_single_files_can_be_compared(old):
 
 
 def test_the_host_s_interrupts_are_not_gated(tmp_path):
-    path = write(tmp_path / "x", {**TIMED, "isr_to_task": 5}, COUNTED)
-    assert "isr_to_task" not in results.Result(path).ratios
+    path = write(tmp_path / "x", {**TIMED, "isr_to_task/doze": 5}, COUNTED)
+    assert "isr_to_task/doze" not in results.Result(path).ratios
 
 
 def test_an_unreadable_file_is_one_line(old, tmp_path):
