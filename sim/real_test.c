@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "sim/host.h"
 #include "sim/test.h"
 #include "sync/channel.h"
 
@@ -444,6 +445,44 @@ static void signals_nest_no_deeper_than_there_are_priorities(void **state)
     assert_true(deepest <= (LEVELS + 1) * FRAME);
 }
 
+/* P4: thread mode and a handler allocate and print, each in a host section. */
+
+static FILE *paper;
+
+static void use_library(void *argument)
+{
+    dz_key key = dz_host_enter();
+    char *memory = malloc(64 + atomic_load(&handled) % 64);
+
+    (void)argument;
+    fprintf(paper, "%u\n", atomic_load(&handled));
+    free(memory);
+    dz_host_exit(key);
+    atomic_fetch_add(&handled, 1);
+}
+
+static void use_library_often(void *argument)
+{
+    while (atomic_load(&handled) < 20000)
+        use_library(argument);
+}
+
+static void a_host_section_makes_the_hosts_library_safe(void **state)
+{
+    static struct dz_core core;
+
+    (void)state;
+    paper = tmpfile();
+    assert_non_null(paper);
+    atomic_store(&handled, 0);
+    dz_core_bind(&core, IRQ, use_library, NULL);
+    dz_core_start(&core, use_library_often, NULL);
+    while (atomic_load(&handled) < 20000)
+        dz_core_pend(&core, IRQ);
+    dz_core_join(&core);
+    fclose(paper);
+}
+
 static void wait_masked(void *argument)
 {
     dz_key key = dz_port_mask();
@@ -478,6 +517,7 @@ RUN_TESTS(PLAIN_TEST(a_core_that_never_sleeps_stops_too),
     PLAIN_TEST(a_storm_from_four_threads_loses_no_event),
     PLAIN_TEST(only_what_is_more_urgent_preempts_from_outside),
     PLAIN_TEST(signals_nest_no_deeper_than_there_are_priorities),
+    PLAIN_TEST(a_host_section_makes_the_hosts_library_safe),
     PLAIN_TEST(wfi_wakes_on_a_masked_interrupt_and_does_not_run_it),
     PLAIN_TEST(an_interrupt_leaves_errno_alone),
     PLAIN_TEST(no_interrupt_strikes_in_a_critical_section))
