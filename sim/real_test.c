@@ -452,7 +452,7 @@ static FILE *paper;
 static void use_library(void *argument)
 {
     dz_key key = dz_host_enter();
-    char *memory = malloc(64 + atomic_load(&handled) % 64);
+    char *memory = malloc(3000 + atomic_load(&handled) % 1000);
 
     (void)argument;
     fprintf(paper, "%u\n", atomic_load(&handled));
@@ -463,7 +463,7 @@ static void use_library(void *argument)
 
 static void use_library_often(void *argument)
 {
-    while (atomic_load(&handled) < 20000)
+    while (atomic_load(&handled) < 60000)
         use_library(argument);
 }
 
@@ -477,7 +477,7 @@ static void a_host_section_makes_the_hosts_library_safe(void **state)
     atomic_store(&handled, 0);
     dz_core_bind(&core, IRQ, use_library, NULL);
     dz_core_start(&core, use_library_often, NULL);
-    while (atomic_load(&handled) < 20000)
+    while (atomic_load(&handled) < 60000)
         dz_core_pend(&core, IRQ);
     dz_core_join(&core);
     fclose(paper);
