@@ -42,6 +42,8 @@ enum dz_event {
     DZ_EVENT_INTERRUPT_PEND,
     DZ_EVENT_INTERRUPT_ENTER,
     DZ_EVENT_INTERRUPT_EXIT,
+    DZ_EVENT_START, /* a core starts; what it was in the middle of, when it was
+                       stopped, is over */
     DZ_EVENTS /* how many there are */
 };
 

@@ -233,6 +233,7 @@ void dz_core_begin(struct dz_core *core)
         .machine = &dz_core_machine->port,
     };
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
+    dz_trace(DZ_EVENT_START, core, NULL);
     dz_core_bind(core, DZ_IRQ_INBOX, receive, &core->home.inbox);
 }
 

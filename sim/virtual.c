@@ -48,6 +48,11 @@ uint64_t dz_virtual_now(void)
     return is_firing || running == NULL ? now : running->virtual.clock;
 }
 
+bool dz_virtual_is_firing(void)
+{
+    return is_firing;
+}
+
 void dz_virtual_due_set(struct dz_due *due, uint64_t at)
 {
     uint64_t order = deal() >> (64 - DZ_VIRTUAL_SEED_BITS);

@@ -31,6 +31,9 @@ void dz_virtual_charge(uint64_t ns);
 /* The core begins something new: it is not in a busy loop. */
 void dz_virtual_progress(void);
 
+/* A due happens: whoever acts is no core, though one may have let it happen. */
+bool dz_virtual_is_firing(void);
+
 void dz_virtual_due_set(struct dz_due *due, uint64_t at);
 void dz_virtual_due_clear(struct dz_due *due);
 

@@ -54,13 +54,11 @@ static dz_port_listener *listeners[DZ_PORT_LISTENERS];
 
 void dz_port_listen(dz_port_listener *listener)
 {
-    unsigned i = 0;
-
-    while (i < DZ_PORT_LISTENERS && listeners[i] != NULL)
-        i++;
-    if (i == DZ_PORT_LISTENERS)
+    if (listeners[DZ_PORT_LISTENERS - 1] != NULL)
         dz_panic("too many listeners to the trace", __FILE__, __LINE__);
-    listeners[i] = listener;
+    for (unsigned i = DZ_PORT_LISTENERS - 1; i > 0; i--)
+        listeners[i] = listeners[i - 1];
+    listeners[0] = listener;
 }
 
 void dz_port_ignore(dz_port_listener *listener)

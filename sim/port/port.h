@@ -88,8 +88,8 @@ enum {
 extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
 /* Somebody who is told what the core traces (executor/trace.h): `event` is an
- * enum dz_event. Called in every context, in the order of the calls that have
- * added them. */
+ * enum dz_event. Called in every context, who was added last first: who watches
+ * a machine sees an event before the machine takes its time for it. */
 typedef void dz_port_listener(
     unsigned event, const void *subject, const void *detail);
 
