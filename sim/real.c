@@ -28,6 +28,11 @@
  *
  * How a core sleeps depends on the host: sim/sleep.h.
  */
+
+#ifdef __CYGWIN__
+#error "Cygwin delivers signals in another way: build this under WSL 2"
+#endif
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
