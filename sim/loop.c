@@ -69,7 +69,7 @@ uint64_t dz_loop_now(void)
     return uv_hrtime() - origin;
 }
 
-static dz_key take(void)
+dz_key dz_loop_lock(void)
 {
     dz_key key = dz_port_mask();
 
@@ -77,7 +77,7 @@ static dz_key take(void)
     return key;
 }
 
-static void give(dz_key key)
+void dz_loop_unlock(dz_key key)
 {
     pthread_mutex_unlock(&lock);
     dz_port_unmask(key);
@@ -92,7 +92,7 @@ static void set_alarm_locked(const struct dz_heap_node *before)
 
 static void fire_due(void)
 {
-    dz_key key = take();
+    dz_key key = dz_loop_lock();
 
     while (dues.root != NULL && dues.root->key <= dz_loop_now()) {
         struct dz_due *due = container_of(dues.root, struct dz_due, node);
@@ -101,12 +101,12 @@ static void fire_due(void)
         due->fire(due);
     }
     set_alarm_locked(NULL);
-    give(key);
+    dz_loop_unlock(key);
 }
 
 void dz_loop_due_set(struct dz_due *due, uint64_t at)
 {
-    dz_key key = take();
+    dz_key key = dz_loop_lock();
     struct dz_heap_node *first = dues.root;
 
     if (dz_heap_holds(&due->node)) {
@@ -116,22 +116,22 @@ void dz_loop_due_set(struct dz_due *due, uint64_t at)
     due->node.key = at > UINT64_MAX - origin ? UINT64_MAX - origin : at;
     dz_heap_insert(&dues, &due->node);
     set_alarm_locked(first);
-    give(key);
+    dz_loop_unlock(key);
 }
 
 /* The alarm may then come too early: nothing is due. */
 void dz_loop_due_clear(struct dz_due *due)
 {
-    dz_key key = take();
+    dz_key key = dz_loop_lock();
 
     if (dz_heap_holds(&due->node))
         dz_heap_remove(&dues, &due->node);
-    give(key);
+    dz_loop_unlock(key);
 }
 
 static void serve(uv_async_t *handle)
 {
-    dz_key key = take();
+    dz_key key = dz_loop_lock();
 
     (void)handle;
     while (requests != NULL) {
@@ -145,8 +145,9 @@ static void serve(uv_async_t *handle)
     if (is_stopping) {
         dz_alarm_close();
         uv_close((uv_handle_t *)&bell, NULL);
+        uv_stop(&uv);
     }
-    give(key);
+    dz_loop_unlock(key);
 }
 
 void dz_loop_call(void (*run)(void *argument), void *argument)
@@ -159,20 +160,23 @@ void dz_loop_call(void (*run)(void *argument), void *argument)
         run(argument);
         return;
     }
-    key = take();
+    key = dz_loop_lock();
     while (*end != NULL)
         end = &(*end)->next;
     *end = &request;
     uv_async_send(&bell);
     while (!request.is_done)
         pthread_cond_wait(&served, &lock);
-    give(key);
+    dz_loop_unlock(key);
 }
 
+/* Stopped, it turns once more, for what was closed. What is still open then is
+ * a mistake that dz_loop_stop finds. */
 static void *run_loop(void *argument)
 {
     (void)argument;
     uv_run(&uv, UV_RUN_DEFAULT);
+    uv_run(&uv, UV_RUN_NOWAIT);
     return NULL;
 }
 
@@ -208,10 +212,10 @@ void dz_loop_start(enum dz_time time)
 
 static void stop_thread(void)
 {
-    dz_key key = take();
+    dz_key key = dz_loop_lock();
 
     is_stopping = true;
-    give(key);
+    dz_loop_unlock(key);
     uv_async_send(&bell);
     pthread_join(thread, NULL);
     pthread_cond_destroy(&served);

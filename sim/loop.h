@@ -29,6 +29,8 @@ bool dz_loop_has_input(void);
 
 /* In real time; see sim/machine.h. */
 uint64_t dz_loop_now(void);
+dz_key dz_loop_lock(void);
+void dz_loop_unlock(dz_key key);
 void dz_loop_call(void (*request)(void *argument), void *argument);
 void dz_loop_due_set(struct dz_due *due, uint64_t at);
 void dz_loop_due_clear(struct dz_due *due);

@@ -85,6 +85,22 @@ void dz_machine_access(void)
         dz_virtual_charge(running.costs.access);
 }
 
+/* In virtual time all is on one thread, which nobody leaves while interrupts
+ * are off. */
+dz_key dz_machine_lock(void)
+{
+    check_running();
+    return is_virtual() ? dz_port_mask() : dz_loop_lock();
+}
+
+void dz_machine_unlock(dz_key key)
+{
+    if (is_virtual())
+        dz_port_unmask(key);
+    else
+        dz_loop_unlock(key);
+}
+
 void dz_machine_call(void (*request)(void *argument), void *argument)
 {
     check_running();

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "executor/heap.h"
+#include "port.h"
 
 enum dz_time {
     DZ_TIME_REAL,
@@ -77,6 +78,13 @@ void dz_machine_look(void);
 /* Charges the core for an access to a peripheral: each function that firmware
  * calls to touch one begins with this. */
 void dz_machine_access(void);
+
+/* Keeps dues, calls, and everybody else in a machine lock out, and interrupts
+ * off this core: for the state that a peripheral shares between cores and the
+ * outside. Nests. Any thread, any context; in it, nothing may wait, nor call
+ * dz_machine_call. Dues and calls are in one already. */
+dz_key dz_machine_lock(void);
+void dz_machine_unlock(dz_key key);
 
 /* Runs a function where dues happen, and returns when it has returned. Any
  * thread; on a core in any context, with interrupts off meanwhile. */

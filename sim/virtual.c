@@ -31,6 +31,7 @@ static uint64_t now;   /* of the last due, and of the host */
 static bool is_firing; /* a due happens */
 static uint64_t dealt; /* random numbers so far */
 static uint64_t seed;
+static unsigned dispatched; /* how often, while an input is open */
 
 /* A number for each call, the same in each run: the finaliser of splitmix64
  * (Steele, Lea, Flood, OOPSLA 2014) over a counter. */
@@ -138,7 +139,8 @@ static bool step(uint64_t limit)
     struct dz_core *core = next_core();
     uint64_t due = next_due();
 
-    if (due <= limit && (core == NULL || due <= core->virtual.clock)) {
+    if (dues.root != NULL && due <= limit &&
+        (core == NULL || due <= core->virtual.clock)) {
         fire();
         return true;
     }
@@ -148,18 +150,55 @@ static bool step(uint64_t limit)
     return true;
 }
 
+/* When what comes from outside comes: no core that could run is beyond it, or
+ * when all sleep, none at all. */
+static uint64_t present(void)
+{
+    struct dz_core *next = next_core();
+    uint64_t latest = now;
+
+    if (next != NULL)
+        return next->virtual.clock > now ? next->virtual.clock : now;
+    for (unsigned i = 0; i < core_count; i++) {
+        if (cores[i]->virtual.clock > latest)
+            latest = cores[i]->virtual.clock;
+    }
+    return latest;
+}
+
+/* As a due happens, at the present; `now` may have dues to catch up on. */
+static void turn(uv_run_mode mode)
+{
+    uint64_t last = now;
+    dz_key key = dz_port_core.masked;
+
+    now = present();
+    dz_port_core.masked = 1;
+    is_firing = true;
+    dz_loop_turn(mode);
+    is_firing = false;
+    dz_port_core.masked = key;
+    now = last;
+}
+
+/* The core that takes steps while it sleeps sleeps no longer. */
+static bool is_woken(void)
+{
+    return running != NULL && !running->virtual.is_asleep;
+}
+
 /* Whatever is next, be it from outside. Else nothing will ever happen. */
 static void step_or_wait(void)
 {
     bool has_input = dz_loop_has_input();
 
     if (has_input)
-        dz_loop_turn(UV_RUN_NOWAIT);
-    if (step(UINT64_MAX))
+        turn(UV_RUN_NOWAIT);
+    if (is_woken() || step(UINT64_MAX))
         return;
     if (!has_input)
         dz_report_deadlock();
-    dz_loop_turn(UV_RUN_ONCE);
+    turn(UV_RUN_ONCE);
 }
 
 static void look_for_busy_loop(const struct dz_core *core)
@@ -219,8 +258,13 @@ void dz_virtual_progress(void)
         running->virtual.progress = running->virtual.clock;
 }
 
+/* What never sleeps hears from outside too, from time to time. */
 static void dispatch(void)
 {
+    dz_port_core.masked = 1;
+    if (dz_loop_has_input() && ++dispatched % 256 == 0)
+        turn(UV_RUN_NOWAIT);
+    dz_port_core.masked = 0;
     compute(running, running->virtual.clock);
 }
 
@@ -379,6 +423,7 @@ void dz_virtual_start(const struct dz_machine *machine)
     dz_port_listen(charge_poll);
     seed = machine->seed;
     dealt = 0;
+    dispatched = 0;
     now = 0;
     dues = (struct dz_heap){.root = NULL};
 }
