@@ -19,6 +19,11 @@ void count_events_begin(void)
     dz_port_listen(count_event);
 }
 
+uint64_t count_of(enum dz_event event)
+{
+    return counts[event];
+}
+
 void count_events_end(struct bench_run *run)
 {
     static const char *const names[DZ_EVENTS] = {

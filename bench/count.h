@@ -16,6 +16,9 @@
 void count_events_begin(void);
 void count_events_end(struct bench_run *run);
 
+/* How many events of a kind there were since count_begin. */
+uint64_t count_of(enum dz_event event);
+
 DZ_INLINE void count_begin(void)
 {
     if (DZ_TRACE)

@@ -8,6 +8,7 @@ enum {
     ROUND_TRIPS = 200000, /* x 7, as Embassy was measured; see DESIGN.md */
     LOCKS = 2000000,
     SPAWNS = 200000,
+    TIMERS = 100000, /* a tenth is a multiple of the longest queue */
     INTERRUPTS = 500,
     REPETITIONS = 7,
 };
@@ -26,6 +27,16 @@ static const struct bench benches[] = {
     {"lock/critical_section", lock_critical_section, LOCKS},
     {"lock/pthread_sigmask", lock_pthread_sigmask, LOCKS / 100},
     {"spawn", spawn, SPAWNS},
+    {"timers/insert/1", timers_insert_1, TIMERS},
+    {"timers/insert/10", timers_insert_10, TIMERS},
+    {"timers/insert/100", timers_insert_100, TIMERS},
+    {"timers/insert/1000", timers_insert_1000, TIMERS},
+    {"timers/insert/10000", timers_insert_10000, TIMERS},
+    {"timers/expire/1", timers_expire_1, TIMERS},
+    {"timers/expire/10", timers_expire_10, TIMERS},
+    {"timers/expire/100", timers_expire_100, TIMERS},
+    {"timers/expire/1000", timers_expire_1000, TIMERS},
+    {"timers/expire/10000", timers_expire_10000, TIMERS},
     {"isr_to_task/doze", isr_to_task, INTERRUPTS},
     {"isr_to_task/signal", isr_to_task_signal, INTERRUPTS},
     {"isr_to_task/futex", isr_to_task_futex, INTERRUPTS},

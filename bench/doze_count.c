@@ -5,7 +5,7 @@
 
 #include "bench/experiments.h"
 
-enum { ROUNDS = 1000 };
+enum { ROUNDS = 1000, WAITS = 10, INTERRUPTS = 100 };
 
 static const struct bench benches[] = {
     {"pingpong/noop/queue", count_noop_queue, ROUNDS},
@@ -23,6 +23,11 @@ static const struct bench benches[] = {
     {"waiters/single_slot/2", count_waiters_single_slot_2, ROUNDS},
     {"waiters/single_slot/4", count_waiters_single_slot_4, ROUNDS},
     {"waiters/single_slot/8", count_waiters_single_slot_8, ROUNDS},
+    {"wait_100ms/tickless", count_wait_tickless, WAITS},
+    {"wait_100ms/tick", count_wait_tick, WAITS},
+    {"preemption/same_executor", count_preemption_same_executor, INTERRUPTS},
+    {"preemption/interrupt_executor", count_preemption_interrupt_executor,
+        INTERRUPTS},
 };
 
 int main(int argc, char **argv)

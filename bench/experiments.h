@@ -40,6 +40,18 @@ void isr_to_task(struct bench_run *run);
 void isr_to_task_signal(struct bench_run *run);
 void isr_to_task_futex(struct bench_run *run);
 
+/* One round: a timer is started, or expires, in a queue of up to n. */
+void timers_insert_1(struct bench_run *run);
+void timers_insert_10(struct bench_run *run);
+void timers_insert_100(struct bench_run *run);
+void timers_insert_1000(struct bench_run *run);
+void timers_insert_10000(struct bench_run *run);
+void timers_expire_1(struct bench_run *run);
+void timers_expire_10(struct bench_run *run);
+void timers_expire_100(struct bench_run *run);
+void timers_expire_1000(struct bench_run *run);
+void timers_expire_10000(struct bench_run *run);
+
 /* doze_count */
 
 /* Counters: wakes, polls, pends and sleeps per round trip. */
@@ -60,5 +72,15 @@ void count_waiters_single_slot_1(struct bench_run *run);
 void count_waiters_single_slot_2(struct bench_run *run);
 void count_waiters_single_slot_4(struct bench_run *run);
 void count_waiters_single_slot_8(struct bench_run *run);
+
+/* One round: a task waits for 100 ms. The same counters, passes of the run
+ * loop, and interrupts. */
+void count_wait_tickless(struct bench_run *run);
+void count_wait_tick(struct bench_run *run);
+
+/* One round: an interrupt wakes a task while another computes for 30 ms.
+ * Counter: how late the task is at the worst, in us. */
+void count_preemption_same_executor(struct bench_run *run);
+void count_preemption_interrupt_executor(struct bench_run *run);
 
 #endif

@@ -166,7 +166,7 @@ def write(path, parts):
 
 
 def events(counts):
-    return "  ".join(f"{name} {value:g}" for name, value in counts.items())
+    return "  ".join(f"{name} {value:.9g}" for name, value in counts.items())
 
 
 def print_pingpong(document, counted):
@@ -224,8 +224,10 @@ def print_others(document):
 
 
 def print_counts(counted):
+    units = {"waiters": "idle round", "wait_100ms": "wait",
+             "preemption": "interrupt"}
     for name in figures.order(counted):
-        unit = "idle round" if name.startswith("waiters/") else "round trip"
+        unit = units.get(name.split("/")[0], "round trip")
         print(f"{name:40}{events(counted[name])}  per {unit}")
 
 

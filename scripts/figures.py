@@ -6,6 +6,7 @@
 draws them anew from its bench.json and count.json.
 """
 
+import math
 import os
 import statistics
 import sys
@@ -31,13 +32,16 @@ ORDER = (
     "lock/critical_section",
     "lock/pthread_sigmask",
     "spawn",
+    *(f"timers/{kind}/{10 ** power}"
+      for kind in ("insert", "expire") for power in range(5)),
     "isr_to_task/doze",
     "isr_to_task/signal",
     "isr_to_task/futex",
 )
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "max_ns")
 FILES = ("bench.json", "count.json") + tuple(
-    f"{figure}.{kind}" for figure in ("pingpong", "waiters", "isr_to_task")
+    f"{figure}.{kind}" for figure in ("pingpong", "waiters", "timers",
+                                     "isr_to_task")
     for kind in ("svg", "png"))
 
 # Okabe and Ito (2008): told apart by colour-blind readers, too.
@@ -167,6 +171,69 @@ def draw_waiters(document, folder):
     save(figure, folder, "waiters")
 
 
+def timers_of(times, kind):
+    """([timers in the queue], [their times in ns]) of one operation."""
+    prefix = f"timers/{kind}/"
+    found = sorted((int(name.removeprefix(prefix)), values)
+                   for name, values in times.items()
+                   if name.startswith(prefix))
+    return [row[0] for row in found], [row[1] for row in found]
+
+
+def plot_log2(axes, counts, medians):
+    """For comparison, a logarithm from the first of them on, as near to the
+    others as it gets."""
+    start = medians[0]
+    logs = [math.log2(count / counts[0]) for count in counts]
+    slope = (sum(log * (median - start) for log, median in zip(logs, medians))
+             / sum(log * log for log in logs))
+    axes.plot(counts, [start + slope * log for log in logs], color=GREY,
+              linestyle="--", label="for comparison: "
+              f"{start:.0f} ns + {slope:.1f} ns x log2(timers"
+              f"{'' if counts[0] == 1 else f' / {counts[0]}'})")
+
+
+def draw_timers(document, folder):
+    times = results.times(document)
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    drawn = False
+    for kind, title, colour, marker in (
+            ("expire", "expire the earliest", ORANGE, "s"),
+            ("insert", "insert", BLUE, "o")):
+        counts, values = timers_of(times, kind)
+        if not counts:
+            continue
+        drawn = True
+        medians = [statistics.median(each) for each in values]
+        whiskers = [(median - min(each), max(each) - median)
+                    for median, each in zip(medians, values)]
+        axes.errorbar(counts, medians, yerr=list(zip(*whiskers)),
+                      color=colour, marker=marker, label=title,
+                      ecolor="black", elinewidth=1, capsize=4)
+        if kind == "expire" and len(counts) > 1:
+            plot_log2(axes, counts, medians)
+    if not drawn:
+        pyplot.close(figure)
+        return
+    entries = next(entries for name, entries
+                   in results.runs(document).items()
+                   if name.startswith("timers/"))
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%d"))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.set_xlabel("timers in the queue when it is full, logarithmic")
+    axes.set_ylabel("ns per timer")
+    axes.set_ylim(bottom=0)
+    axes.set_title(
+        "The queue of timers, filled and emptied\n"
+        f"({len(entries)} x {entries[0]['iterations']} timers; "
+        "dot: median, whisker: min to max of the repetitions)", fontsize=10)
+    axes.legend(frameon=False, loc="upper left")
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "timers")
+
+
 def draw_isr_to_task(document, folder):
     found = results.runs(document)
     names = [name for name in WAKE_UPS if found.get(name)]
@@ -210,7 +277,8 @@ def draw_isr_to_task(document, folder):
 def draw(folder):
     """Draws all that the files in a folder have figures for."""
     matplotlib.rcParams["svg.hashsalt"] = "doze"
-    for name, figures in (("bench.json", (draw_pingpong, draw_isr_to_task)),
+    for name, figures in (("bench.json", (draw_pingpong, draw_timers,
+                                          draw_isr_to_task)),
                           ("count.json", (draw_waiters,))):
         path = os.path.join(folder, name)
         if not os.path.exists(path):

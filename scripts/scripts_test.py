@@ -126,6 +126,13 @@ def test_a_count_that_is_gone_fails_the_gate(old, tmp_path):
     assert compare("--gate", old, new).returncode == 1
 
 
+def test_a_counter_that_is_gone_fails_the_gate(old, tmp_path):
+    new = write(tmp_path / "new", TIMED, {"pingpong/noop/queue": {"wakes": 2}})
+    process = compare("--gate", old, new)
+    assert process.returncode == 1
+    assert "pingpong/noop/queue: polls 2 -> nan" in process.stdout
+
+
 def test_single_files_can_be_compared(old):
     file = os.path.join(old, "count.json")
     assert compare("--gate", file, file).returncode == 0
@@ -224,6 +231,7 @@ def test_bench_writes_results_and_figures_from_any_folder(tmp_path):
     ("floor", ["bench.json", "pingpong.png", "pingpong.svg"]),
     ("lock/noop", ["bench.json"]),
     ("waiters", ["count.json", "waiters.png", "waiters.svg"]),
+    ("timers/insert", ["bench.json", "timers.png", "timers.svg"]),
 ])
 def test_a_filter_may_leave_one_program_out(tmp_path, pattern, files):
     for stale in ("isr_to_task.svg", "note.txt"):
@@ -266,6 +274,27 @@ def test_every_ping_pong_is_two_wakes_and_two_polls():
     assert len(pingpongs) == 6
     for count in pingpongs.values():
         assert (count["wakes"], count["polls"]) == (2, 2)
+
+
+def counted_now(pattern):
+    return results.counts(json.loads(program(
+        "doze_count", "--benchmark_format=json",
+        f"--benchmark_filter={pattern}").stdout))
+
+
+def test_a_tick_makes_a_hundred_passes_of_two():
+    counts = counted_now("wait_100ms")
+    tickless, tick = counts["wait_100ms/tickless"], counts["wait_100ms/tick"]
+    assert (tickless["passes"], tickless["interrupts"]) == (2, 1)
+    assert 100 <= tick["interrupts"] <= 102
+    assert tick["passes"] == tick["interrupts"] + 1
+    assert (tickless["polls"], tick["polls"]) == (1, 1)
+
+
+def test_an_interrupt_executor_is_not_held_up():
+    counts = counted_now("preemption")
+    assert 29900 < counts["preemption/same_executor"]["late_max_us"] < 30100
+    assert counts["preemption/interrupt_executor"]["late_max_us"] < 100
 
 
 @pytest.mark.parametrize("script", ["bench", "test", "compare"])

@@ -235,11 +235,13 @@ void dz_core_begin(struct dz_core *core)
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
     dz_trace(DZ_EVENT_START, core, NULL);
     dz_core_bind(core, DZ_IRQ_INBOX, receive, &core->home.inbox);
+    dz_clock_begin(core);
 }
 
 /* What is left of the core's state means nothing to the next run. */
 static void forget(struct dz_core *core)
 {
+    dz_clock_end(core);
     dz_nvic_reset(&core->nvic);
     core->home.inbox = NULL;
     atomic_store(&core->is_stopped, false);

@@ -45,6 +45,7 @@
 
 #include "executor/local.h"
 #include "port.h"
+#include "sim/clock.h"
 #include "sim/fibre.h"
 #include "sim/nvic.h"
 
@@ -91,6 +92,7 @@ struct dz_core {
     struct dz_port_home home;
     struct dz_nvic nvic;
     struct dz_core_vector vectors[DZ_NVIC_LINES]; /* of irq n: n + 2 */
+    struct dz_clock clock;
     bool is_started;        /* and not joined yet; the starter's */
     atomic_bool is_stopped; /* asked to end */
     void (*main)(void *argument);

@@ -56,6 +56,9 @@ struct dz_machine {
     enum dz_time time;
     uint64_t seed;
     struct dz_costs costs; /* all zero: nothing costs anything */
+    /* Of the cores' clocks: sim/clock.h. */
+    uint32_t tick_hz;      /* of a periodic interrupt; 0: tickless */
+    unsigned counter_bits; /* of the hardware counter; 0: 64 */
 };
 
 /* Before any core starts, and when all have ended and all peripherals are
@@ -94,6 +97,9 @@ void dz_machine_call(void (*request)(void *argument), void *argument);
 struct dz_due {
     struct dz_heap_node node;
     void (*fire)(struct dz_due *due); /* may set and clear dues */
+    /* Nothing comes of it while all sleep: a machine in virtual time on which
+     * nothing else is due is at its end, as if this were not there. */
+    bool is_background;
 };
 
 /* Makes it happen at `at`, in ns, or as soon as possible if that has passed;

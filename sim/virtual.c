@@ -187,6 +187,16 @@ static bool is_woken(void)
     return running != NULL && !running->virtual.is_asleep;
 }
 
+/* One of these dues is not in the background, of which each core has two at
+ * most: few are looked at. */
+static bool has_foreground(const struct dz_heap_node *node)
+{
+    if (node == NULL)
+        return false;
+    return !container_of(node, const struct dz_due, node)->is_background ||
+        has_foreground(node->children[0]) || has_foreground(node->children[1]);
+}
+
 /* Whatever is next, be it from outside. Else nothing will ever happen. */
 static void step_or_wait(void)
 {
@@ -194,8 +204,12 @@ static void step_or_wait(void)
 
     if (has_input)
         turn(UV_RUN_NOWAIT);
-    if (is_woken() || step(UINT64_MAX))
+    if (is_woken())
         return;
+    if (next_core() != NULL || has_foreground(dues.root)) {
+        (void)step(UINT64_MAX);
+        return;
+    }
     if (!has_input)
         dz_report_deadlock();
     turn(UV_RUN_ONCE);
