@@ -126,11 +126,11 @@ static void store(uint64_t number, const struct record *record)
 
     memcpy(words, record, sizeof(*record));
     atomic_store_explicit(&ring[slot].stamp, 0, memory_order_relaxed);
-    /* Whoever sees a new word sees at its second look that the stamp is. */
-    atomic_thread_fence(memory_order_release);
+    /* Released and acquired one by one: whoever sees a new word sees at its
+     * second look that the stamp is. */
     for (unsigned i = 0; i < WORDS; i++)
         atomic_store_explicit(
-            &ring[slot].words[i], words[i], memory_order_relaxed);
+            &ring[slot].words[i], words[i], memory_order_release);
     atomic_store_explicit(&ring[slot].stamp, number + 1, memory_order_release);
 }
 
@@ -145,8 +145,7 @@ static bool load(uint64_t number, struct record *record)
         return false;
     for (unsigned i = 0; i < WORDS; i++)
         words[i] =
-            atomic_load_explicit(&ring[slot].words[i], memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire);
+            atomic_load_explicit(&ring[slot].words[i], memory_order_acquire);
     memcpy(record, words, sizeof(*record));
     return atomic_load_explicit(&ring[slot].stamp, memory_order_relaxed) ==
         number + 1;
