@@ -59,6 +59,7 @@ package_names() {
     gcc) echo 'gcc gcc gcc gcc -' ;;
     g++) echo 'g++ gcc-c++ gcc g++ -' ;;
     clang) echo 'clang clang clang clang llvm' ;;
+    valgrind) echo 'valgrind valgrind valgrind valgrind -' ;;
     libc) echo 'libc6-dev glibc-devel glibc musl-dev -' ;;
     cmake) echo 'cmake cmake cmake cmake cmake' ;;
     ninja) echo 'ninja-build ninja-build ninja samurai ninja' ;;

@@ -312,9 +312,10 @@ def test_the_program_in_the_readme_runs(tmp_path):
     libraries = [os.path.join(build, folder, f"libdoze_{name}.a")
                  for folder, name in (("sim", "sim"), ("sync", "sync"),
                                       ("executor", "executor"),
-                                      ("sim", "port"))]
+                                      ("sim/port", "port"))]
     program_path = str(tmp_path / "program")
-    built = run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}",
+    built = run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror",
+                "-DDZ_CORES=8", "-DDZ_TRACE=1", f"-I{ROOT}",
                 f"-I{ROOT}/sim/port", str(tmp_path / "main.c"), *libraries,
                 "-luv", "-pthread", "-o", program_path)
     assert built.returncode == 0, built.stderr

@@ -353,6 +353,23 @@ static void a_one_shot_timer_interrupts_once(void **state)
     assert_int_equal(atomic_load(&timer.raised_in_all), 1);
 }
 
+static void the_machine_starts_and_stops_many_times_in_one_process(void **state)
+{
+    static struct dz_core core;
+
+    (void)state;
+    atomic_store(&handled, 0);
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    for (int i = 0; i < TIMES; i++) {
+        test_start_machine();
+        dz_core_pend(&core, IRQ);
+        dz_core_start(&core, return_at_once, NULL);
+        dz_core_join(&core);
+        dz_machine_stop();
+    }
+    assert_int_equal(atomic_load(&handled), TIMES);
+}
+
 static void start_unopened(void)
 {
     static struct dz_sim_timer unopened;
@@ -386,4 +403,5 @@ RUN_TESTS(MACHINE_TEST(a_core_runs_its_main_and_ends),
     PLAIN_TEST(joining_a_core_that_does_not_run_panics),
     MACHINE_TEST(the_timer_interrupts_until_it_is_stopped),
     MACHINE_TEST(a_one_shot_timer_interrupts_once),
+    PLAIN_TEST(the_machine_starts_and_stops_many_times_in_one_process),
     PLAIN_TEST(a_timer_that_was_not_opened_panics))

@@ -12,6 +12,17 @@
 
 DZ_PORT_LOCAL struct dz_port_core dz_port_core;
 
+/* The executor's dz_panic() is above the port. */
+static _Noreturn void refuse(const char *reason, int line)
+{
+    dz_port_panic(&(struct dz_panic){
+        .reason = reason,
+        .context = {.port = dz_port_context()},
+        .file = __FILE__,
+        .line = line,
+    });
+}
+
 void dz_port_dispatch(void)
 {
     if (dz_port_core.machine != NULL)
@@ -55,7 +66,7 @@ static dz_port_listener *listeners[DZ_PORT_LISTENERS];
 void dz_port_listen(dz_port_listener *listener)
 {
     if (listeners[DZ_PORT_LISTENERS - 1] != NULL)
-        dz_panic("too many listeners to the trace", __FILE__, __LINE__);
+        refuse("too many listeners to the trace", __LINE__);
     for (unsigned i = DZ_PORT_LISTENERS - 1; i > 0; i--)
         listeners[i] = listeners[i - 1];
     listeners[0] = listener;
@@ -83,8 +94,8 @@ void dz_port_trace(enum dz_event event, const void *subject, const void *detail)
 static const struct dz_port_machine *machine(void)
 {
     if (dz_port_core.machine == NULL)
-        dz_panic("this thread is no core: it has no interrupts and no clock",
-            __FILE__, __LINE__);
+        refuse("this thread is no core: it has no interrupts and no clock",
+            __LINE__);
     return dz_port_core.machine;
 }
 

@@ -85,7 +85,13 @@ enum {
                               this for each core before ours */
 };
 
-extern DZ_PORT_LOCAL struct dz_port_core dz_port_core;
+/* The symbol has the number of cores in it, so that what was compiled for
+ * another number does not link: its critical sections would not be ours. */
+#define DZ_PORT_TEXT(tokens) #tokens
+#define DZ_PORT_SYMBOL(cores) \
+    __asm__("dz_port_core_for_" DZ_PORT_TEXT(cores) "_cores")
+
+extern DZ_PORT_LOCAL struct dz_port_core dz_port_core DZ_PORT_SYMBOL(DZ_CORES);
 
 /* Somebody who is told what the core traces (executor/trace.h): `event` is an
  * enum dz_event. Called in every context, who was added last first: who watches
