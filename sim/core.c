@@ -290,10 +290,15 @@ void dz_core_join(struct dz_core *core)
     forget(core);
 }
 
+void dz_core_ask_to_stop(struct dz_core *core)
+{
+    atomic_store(&core->is_stopped, true);
+    dz_core_machine->stop(core);
+}
+
 void dz_core_stop(struct dz_core *core)
 {
     check_other(core);
-    atomic_store(&core->is_stopped, true);
-    dz_core_machine->stop(core);
+    dz_core_ask_to_stop(core);
     dz_core_join(core);
 }

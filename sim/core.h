@@ -146,6 +146,11 @@ void dz_core_join(struct dz_core *core);
  * does. Not on the core itself. */
 void dz_core_stop(struct dz_core *core);
 
+/* The first half of dz_core_stop: asks, and does not wait. A core that has not
+ * started ends as soon as it does. Any thread, any context, also on the core
+ * itself. */
+void dz_core_ask_to_stop(struct dz_core *core);
+
 /* Makes the caller a core, and a plain thread again: for tests that want
  * interrupts at places of their choice. In real time, no signal comes from
  * elsewhere that the thread does not unblock itself. */

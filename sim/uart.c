@@ -85,7 +85,8 @@ static uint8_t fifo_take(struct fifo *fifo)
 
 static void queue_make_room(struct queue *queue, size_t len)
 {
-    memmove(queue->bytes, queue->bytes + queue->first, queue->count);
+    if (queue->first != 0)
+        memmove(queue->bytes, queue->bytes + queue->first, queue->count);
     queue->first = 0;
     if (queue->count + len <= queue->capacity)
         return;

@@ -197,6 +197,21 @@ static bool has_foreground(const struct dz_heap_node *node)
         has_foreground(node->children[0]) || has_foreground(node->children[1]);
 }
 
+uint64_t dz_virtual_at_rest(void)
+{
+    uint64_t since = 0;
+
+    if (has_foreground(dues.root) || dz_loop_has_input())
+        return UINT64_MAX;
+    for (unsigned i = 0; i < core_count; i++) {
+        if (!cores[i]->virtual.is_asleep)
+            return UINT64_MAX;
+        if (cores[i]->virtual.clock > since)
+            since = cores[i]->virtual.clock;
+    }
+    return since;
+}
+
 /* Whatever is next, be it from outside. Else nothing will ever happen. */
 static void step_or_wait(void)
 {

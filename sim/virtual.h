@@ -34,6 +34,10 @@ void dz_virtual_progress(void);
 /* A due happens: whoever acts is no core, though one may have let it happen. */
 bool dz_virtual_is_firing(void);
 
+/* Since when every core has been asleep, with nothing due and no input open.
+ * UINT64_MAX: that is not so. In a due, or while no core runs. */
+uint64_t dz_virtual_at_rest(void);
+
 void dz_virtual_due_set(struct dz_due *due, uint64_t at);
 void dz_virtual_due_clear(struct dz_due *due);
 

@@ -99,7 +99,7 @@ extern DZ_PORT_LOCAL struct dz_port_core dz_port_core DZ_PORT_SYMBOL(DZ_CORES);
 typedef void dz_port_listener(
     unsigned event, const void *subject, const void *detail);
 
-enum { DZ_PORT_LISTENERS = 4 };
+enum { DZ_PORT_LISTENERS = 8 };
 
 /* While nobody else runs. */
 void dz_port_listen(dz_port_listener *listener);
