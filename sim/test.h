@@ -143,7 +143,7 @@ static inline void read_all(int from, struct last_words *words)
 /* The leak sanitizer asks at exit. What exits on a core's stack, in virtual
  * time, leaves another one behind, which it does not search. */
 static bool test_leaks;
-int __lsan_is_turned_off(void) __attribute__((weak));
+__attribute__((weak)) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return test_leaks;
