@@ -125,7 +125,8 @@ void dz_core_raise(struct dz_core *core, int irq);
 void dz_core_lower(struct dz_core *core, int irq);
 
 /* WFI: sleeps until an interrupt is pending that could run if interrupts were
- * on, whether they are or not. On the core, in thread mode. */
+ * on, whether they are or not (dz_port_mask; a critical section would keep
+ * other cores out meanwhile). On the core, in thread mode. */
 void dz_core_wait_for_interrupt(struct dz_core *core);
 
 /* The core that the caller runs on, NULL on a thread that is none. */
