@@ -5,11 +5,13 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 
+#include "sim/loop.h"
 #include "sim/test.h"
 #include "sim/uart.h"
 
@@ -82,16 +84,21 @@ static void run_echo(void *argument)
     dz_port_unmask(key);
 }
 
-static void echo_bytes(unsigned count)
+static void run_until_echoed(size_t count, void (*firmware)(void *argument))
 {
-    expected = count;
+    expected = (unsigned)count;
     echoed = 0;
     not_echoed = 0;
     is_done = false;
     dz_core_bind(&core, IRQ, echo, NULL);
-    dz_core_start(&core, run_echo, NULL);
+    dz_core_start(&core, firmware, NULL);
     dz_core_join(&core);
     assert_int_equal(not_echoed, 0);
+}
+
+static void echo_bytes(unsigned count)
+{
+    run_until_echoed(count, run_echo);
 }
 
 static void say(int fd, const char *text)
@@ -170,6 +177,62 @@ static void a_port_in_use_is_an_error(void **state)
     dz_uart_close(UART);
     assert_true(dz_uart_open(0, what, &error));
     dz_uart_close(0);
+}
+
+static void poll_for_bytes(void *argument)
+{
+    uint8_t byte;
+
+    (void)argument;
+    for (unsigned i = 0; i < 5; i++) {
+        while (!dz_uart_try_read(uart, &byte))
+            continue;
+        dz_uart_try_write(uart, byte);
+    }
+    while ((dz_uart_events(uart) & DZ_UART_IDLE) == 0)
+        continue;
+}
+
+static void a_core_that_never_sleeps_hears_too(void **state)
+{
+    int client;
+
+    (void)state;
+    assert_true(dz_uart_open(UART, "tcp:0", &error));
+    client = connect_to_uart();
+    say(client, "hello");
+
+    dz_core_start(&core, poll_for_bytes, NULL);
+    dz_core_join(&core);
+
+    assert_hears(client, "hello");
+    close(client);
+}
+
+/* What was said while it computed does not come all at once when it sleeps. */
+static void echo_after_a_while(void *argument)
+{
+    dz_machine_compute(UINT64_C(1000000000));
+    run_echo(argument);
+}
+
+static void what_comes_from_outside_comes_at_the_present(void **state)
+{
+    static const char text[] = "more than the receiver's FIFO can hold";
+    int client;
+
+    (void)state;
+    if (!test_is_virtual())
+        skip();
+    assert_true(dz_uart_open(UART, "tcp:0", &error));
+    client = connect_to_uart();
+    say(client, text);
+
+    run_until_echoed(strlen(text), echo_after_a_while);
+
+    assert_hears(client, text);
+    assert_int_equal(dz_uart_take_overrun(uart), 0);
+    close(client);
 }
 
 /* ---- pty. */
@@ -496,6 +559,68 @@ static void much_from_a_file_comes_without_a_loss(void **state)
     fclose(file);
 }
 
+/* Then the machine does not wait for more. */
+static void outlive_the_input(void)
+{
+    open_stdio();
+    dz_uart_inject(UART, (const uint8_t *)"hello", 5);
+    echo_bytes(5);
+    while (!test_is_virtual() && dz_loop_has_input())
+        sched_yield();
+    if (dz_loop_has_input())
+        exit(1);
+}
+
+static void nobody_waits_for_input_that_has_ended(void **state)
+{
+    struct child child;
+    int ends[2];
+    int null = open("/dev/null", O_RDONLY);
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    close(ends[1]);
+    child = start_child(outlive_the_input, ends[0]);
+    assert_hears(child.out, "hello");
+    assert_ends_well(child);
+    child = start_child(outlive_the_input, null);
+    assert_hears(child.out, "hello");
+    assert_ends_well(child);
+    close(ends[0]);
+    close(null);
+}
+
+/* What it reads ahead is bounded: the rest stays in the file. */
+static void echo_a_few(void)
+{
+    off_t read_so_far;
+
+    open_stdio();
+    echo_bytes(16);
+    read_so_far = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (read_so_far > 4096 + DZ_STREAM_CHUNK + 16)
+        exit(1);
+}
+
+static void much_from_a_file_is_held_back(void **state)
+{
+    FILE *file = tmpfile();
+    struct child child;
+
+    (void)state;
+    write_pattern(fileno(file));
+    lseek(fileno(file), 0, SEEK_SET);
+    child = start_child(echo_a_few, fileno(file));
+
+    for (unsigned i = 0; i < 16; i++) {
+        char byte;
+
+        assert_int_equal(read(child.out, &byte, 1), 1);
+    }
+    assert_ends_well(child);
+    fclose(file);
+}
+
 static void much_from_a_pipe_comes_without_a_loss(void **state)
 {
     struct child child;
@@ -636,6 +761,8 @@ static void what_is_sent_before_a_client_comes_is_gone(void **state)
 }
 
 RUN_TESTS(STREAM_TEST(clients_come_one_after_the_other),
+    STREAM_TEST(a_core_that_never_sleeps_hears_too),
+    STREAM_TEST(what_comes_from_outside_comes_at_the_present),
     STREAM_TEST(a_port_in_use_is_an_error),
     STREAM_TEST(a_terminal_can_be_left_and_entered_again),
     STREAM_TEST(a_link_leads_to_the_terminal),
@@ -647,6 +774,8 @@ RUN_TESTS(STREAM_TEST(clients_come_one_after_the_other),
     PLAIN_TEST(the_end_of_input_is_not_the_end),
     PLAIN_TEST(standard_input_has_one_user),
     PLAIN_TEST(much_from_a_file_comes_without_a_loss),
+    PLAIN_TEST(nobody_waits_for_input_that_has_ended),
+    PLAIN_TEST(much_from_a_file_is_held_back),
     PLAIN_TEST(much_from_a_pipe_comes_without_a_loss),
     PLAIN_TEST(keys_come_at_once_and_the_terminal_is_put_back),
     PLAIN_TEST(a_signal_that_ends_us_puts_the_terminal_back),

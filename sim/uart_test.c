@@ -434,6 +434,27 @@ static void the_line_is_lowered_where_it_was(void **state)
     assert_int_equal(got[2], false);
 }
 
+static void fill_up(void *argument)
+{
+    dz_key key = dz_port_mask();
+
+    dz_uart_interrupt(dz_uart_0, &core, IRQ, DZ_UART_READY | DZ_UART_RECEIVED);
+    got[0] = dz_nvic_is_pending(&core.nvic, IRQ);
+    fill(argument);
+    dz_core_clear_pending(&core, IRQ);
+    got[1] = dz_nvic_is_pending(&core.nvic, IRQ);
+    dz_port_unmask(key);
+}
+
+static void the_line_is_lowered_when_nothing_is_so(void **state)
+{
+    (void)state;
+    run_on_core(fill_up);
+
+    assert_int_equal(got[0], true);
+    assert_int_equal(got[1], false);
+}
+
 /* ---- Interrupts by name: a driver, and the firmware that binds it. */
 
 DZ_REQUIRE_INTERRUPT(uart0)
@@ -686,6 +707,7 @@ RUN_TESTS(EXACT_TEST(bytes_leave_one_byte_time_apart),
     UART_TEST(the_line_stays_up_while_there_is_more),
     UART_TEST(a_core_that_starts_again_gets_its_interrupt),
     UART_TEST(the_line_is_lowered_where_it_was),
+    UART_TEST(the_line_is_lowered_when_nothing_is_so),
     UART_TEST(a_named_interrupt_reaches_its_handler), PLAIN_TEST(misuse_panics),
     UART_TEST(a_uart_can_be_taken_again_after_a_reset),
     UART_TEST(nothing_is_lost_that_is_not_counted))

@@ -31,7 +31,7 @@ static uint64_t now;   /* of the last due, and of the host */
 static bool is_firing; /* a due happens */
 static uint64_t dealt; /* random numbers so far */
 static uint64_t seed;
-static unsigned dispatched; /* how often, while an input is open */
+static unsigned charges; /* made while an input is open */
 
 /* A number for each call, the same in each run: the finaliser of splitmix64
  * (Steele, Lea, Flood, OOPSLA 2014) over a counter. */
@@ -267,6 +267,13 @@ static void compute(struct dz_core *core, uint64_t since)
     dz_core_end_if_stopped(core);
 }
 
+/* What never sleeps hears from outside too, from time to time. */
+static void hear_outside(void)
+{
+    if (dz_loop_has_input() && ++charges % 256 == 0)
+        turn(UV_RUN_NOWAIT);
+}
+
 void dz_virtual_charge(uint64_t ns)
 {
     struct dz_core *core = running;
@@ -274,6 +281,8 @@ void dz_virtual_charge(uint64_t ns)
     if (core == NULL || is_firing)
         return;
     look_for_busy_loop(core);
+    if (dz_port_core.masked == 0)
+        hear_outside();
     core->virtual.clock += ns;
     if (dz_port_core.masked != 0)
         dz_port_core.deferred = 1;
@@ -287,13 +296,8 @@ void dz_virtual_progress(void)
         running->virtual.progress = running->virtual.clock;
 }
 
-/* What never sleeps hears from outside too, from time to time. */
 static void dispatch(void)
 {
-    dz_port_core.masked = 1;
-    if (dz_loop_has_input() && ++dispatched % 256 == 0)
-        turn(UV_RUN_NOWAIT);
-    dz_port_core.masked = 0;
     compute(running, running->virtual.clock);
 }
 
@@ -452,7 +456,7 @@ void dz_virtual_start(const struct dz_machine *machine)
     dz_port_listen(charge_poll);
     seed = machine->seed;
     dealt = 0;
-    dispatched = 0;
+    charges = 0;
     now = 0;
     dues = (struct dz_heap){.root = NULL};
 }
