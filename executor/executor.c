@@ -213,16 +213,6 @@ static bool retire(struct dz_task *task)
     return is_idle;
 }
 
-/* The last step. In a critical section, for the sake of other cores. */
-static void free_slot(struct dz_task *task)
-{
-    dz_key key = dz_port_enter();
-
-    task->executor = NULL;
-    task->pool = NULL;
-    dz_port_exit(key);
-}
-
 /* A last wake-up from another core may still be on its way to our queue. */
 static __attribute__((noinline, cold)) void finish(
     struct dz_executor *executor, struct dz_task *task)
@@ -234,7 +224,7 @@ static __attribute__((noinline, cold)) void finish(
         dequeue(executor, task);
     }
     dz_trace(DZ_EVENT_END, task, NULL);
-    free_slot(task);
+    dz_task_free(task);
 }
 
 /*

@@ -40,15 +40,22 @@ void *dz_pool_claim(const struct dz_pool *pool)
     return NULL;
 }
 
+void dz_task_free(struct dz_task *task)
+{
+    dz_key key = dz_port_enter();
+
+    task->executor = NULL;
+    task->pool = NULL;
+    dz_port_exit(key);
+}
+
 void dz_task_release(struct dz_task *task)
 {
     if (task->pool == NULL)
         dz_panic("a slot is released that was not claimed", __FILE__, __LINE__);
     if (task->executor != NULL)
         dz_task_panic(task, "a spawned task is released");
-    /* What was written to the frame comes before, as at a task's end. */
-    atomic_signal_fence(memory_order_seq_cst);
-    task->pool = NULL;
+    dz_task_free(task);
 }
 
 struct dz_task *dz_task_current(void)

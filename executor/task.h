@@ -98,6 +98,10 @@ _Noreturn void dz_task_panic(const struct dz_task *task, const char *reason)
 /* Reserves a slot, or returns NULL when all are in use. Any context. */
 void *dz_pool_claim(const struct dz_pool *pool);
 
+/* The last step of a task's end: its slot may be claimed again. Whatever was
+ * written to it comes before, for other cores, too. The executor's. */
+void dz_task_free(struct dz_task *task);
+
 /* Gives back a slot that was claimed and not spawned. Any context. */
 void dz_task_release(struct dz_task *task);
 

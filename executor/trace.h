@@ -44,7 +44,7 @@ enum dz_event {
     DZ_EVENT_INTERRUPT_EXIT,
     DZ_EVENT_START, /* a core starts; what it was in the middle of, when it was
                        stopped, is over */
-    DZ_EVENTS /* how many there are */
+    DZ_EVENTS       /* how many there are */
 };
 
 /* Where an await stands. */

@@ -108,7 +108,7 @@ static void begin_tick(struct dz_core *core, uint32_t hz)
  * with all bits needs no interrupts to be followed. */
 void dz_clock_begin(struct dz_core *core)
 {
-    const struct dz_machine *machine = dz_machine_now_running();
+    const struct dz_machine *machine = dz_machine_running();
     struct dz_clock *clock = &core->clock;
     unsigned bits;
 

@@ -112,12 +112,12 @@ static void run_handler(struct dz_core *core, int irq)
     struct dz_waiter *current = dz_current;
     int opened;
 
-    if (vector->handler == NULL)
-        dz_panic("an interrupt without a handler", __FILE__, __LINE__);
     dz_nvic_enter(&core->nvic, irq);
     dz_port_core.context =
         dz_nvic_exception(irq) + DZ_CONTEXT_CORE * core->home.index;
     dz_current = &dz_outside;
+    if (vector->handler == NULL)
+        dz_panic("an interrupt without a handler", __FILE__, __LINE__);
     dz_trace(DZ_EVENT_INTERRUPT_ENTER, core, vector);
     opened = dz_core_machine->open(core);
     dz_port_unmask(0);
@@ -146,9 +146,11 @@ void dz_core_run_pending(struct dz_core *core)
         (void)dz_port_mask();
         dz_port_core.deferred = 0;
         atomic_signal_fence(memory_order_seq_cst);
+        dz_core_machine->begin_scan(core);
         while (
             (irq = dz_nvic_next(&core->nvic, DZ_PRIMASK_CLEAR)) != DZ_NVIC_NONE)
             run_handler(core, irq);
+        dz_core_machine->end_scan(core);
         atomic_signal_fence(memory_order_seq_cst);
         dz_port_core.masked = 0;
         atomic_signal_fence(memory_order_seq_cst);
@@ -188,6 +190,10 @@ void dz_core_wait_for_interrupt(struct dz_core *core)
 {
     dz_key key = dz_port_mask();
 
+    if (dz_port_core.is_locked)
+        dz_panic("WFI in a critical section keeps other cores out for as long "
+                 "as it sleeps: mask interrupts with dz_port_mask()",
+            __FILE__, __LINE__);
     dz_core_machine->sleep(core, is_woken);
     dz_port_core.deferred = 1;
     dz_port_unmask(key);
@@ -238,12 +244,18 @@ void dz_core_begin(struct dz_core *core)
     dz_clock_begin(core);
 }
 
-/* What is left of the core's state means nothing to the next run. */
+/* What is left of the core's state means nothing to the next run. The inbox and
+ * its interrupt go together: another core that finds something in the inbox
+ * does not ring. */
 static void forget(struct dz_core *core)
 {
+    dz_key key;
+
     dz_clock_end(core);
+    key = dz_port_enter();
     dz_nvic_reset(&core->nvic);
     core->home.inbox = NULL;
+    dz_port_exit(key);
     atomic_store(&core->is_stopped, false);
     core->is_started = false;
 }

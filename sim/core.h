@@ -164,6 +164,8 @@ void dz_core_leave(struct dz_core *core);
 struct dz_core_machine {
     struct dz_port_machine port;
     void (*ring)(struct dz_core *core, int irq); /* it is pending. Anywhere */
+    void (*begin_scan)(struct dz_core *core);    /* of the NVIC, masked */
+    void (*end_scan)(struct dz_core *core);      /* there is nothing to run */
     void (*start)(struct dz_core *core);
     void (*join)(struct dz_core *core);
     void (*stop)(struct dz_core *core); /* is_stopped was set */

@@ -16,8 +16,8 @@ static void match(struct dz_due *due)
 void dz_counter_open(
     struct dz_counter *counter, struct dz_core *core, int irq, unsigned bits)
 {
-    if (bits == 0 || bits > 64)
-        dz_panic("a counter has 1 to 64 bits", __FILE__, __LINE__);
+    if (bits < 2 || bits > 64)
+        dz_panic("a counter has 2 to 64 bits", __FILE__, __LINE__);
     *counter = (struct dz_counter){
         .due = {.fire = match},
         .core = core,

@@ -39,7 +39,7 @@ struct dz_counter {
     uint64_t mask; /* its largest value */
 };
 
-/* Where its interrupt goes, and how many bits it has, up to 64. */
+/* Where its interrupt goes, and how many bits it has, 2 to 64. */
 void dz_counter_open(
     struct dz_counter *counter, struct dz_core *core, int irq, unsigned bits);
 

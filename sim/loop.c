@@ -93,8 +93,11 @@ static void set_alarm_locked(const struct dz_heap_node *before)
 static void fire_due(void)
 {
     dz_key key = dz_loop_lock();
+    uint64_t by = dz_loop_now();
 
-    while (dues.root != NULL && dues.root->key <= dz_loop_now()) {
+    /* What becomes due meanwhile is left to the next ring, so that others get
+     * the lock, however fast dues follow. */
+    while (dues.root != NULL && dues.root->key <= by) {
         struct dz_due *due = container_of(dues.root, struct dz_due, node);
 
         dz_heap_remove(&dues, &due->node);

@@ -45,7 +45,7 @@ void dz_machine_stop(void)
     is_running = false;
 }
 
-const struct dz_machine *dz_machine_now_running(void)
+const struct dz_machine *dz_machine_running(void)
 {
     return is_running ? &running : NULL;
 }
@@ -103,11 +103,16 @@ void dz_machine_unlock(dz_key key)
 
 void dz_machine_call(void (*request)(void *argument), void *argument)
 {
+    dz_key key;
+
     check_running();
-    if (is_virtual())
-        request(argument);
-    else
+    if (!is_virtual()) {
         dz_loop_call(request, argument);
+        return;
+    }
+    key = dz_port_mask();
+    request(argument);
+    dz_port_unmask(key);
 }
 
 void dz_due_set(struct dz_due *due, uint64_t at)

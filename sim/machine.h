@@ -55,7 +55,8 @@ struct dz_costs {
 struct dz_machine {
     enum dz_time time;
     uint64_t seed;
-    struct dz_costs costs; /* all zero: nothing costs anything */
+    struct dz_costs costs; /* all zero: nothing costs anything, but with several
+                              cores a poll 1 ns */
     /* Of the cores' clocks: sim/clock.h. */
     uint32_t tick_hz;      /* of a periodic interrupt; 0: tickless */
     unsigned counter_bits; /* of the hardware counter; 0: 64 */
@@ -67,7 +68,7 @@ void dz_machine_start(const struct dz_machine *machine);
 void dz_machine_stop(void);
 
 /* The one that was started. */
-const struct dz_machine *dz_machine_now_running(void);
+const struct dz_machine *dz_machine_running(void);
 
 /* ns since the start. Any thread; costs nothing. */
 uint64_t dz_machine_now(void);

@@ -61,12 +61,16 @@ static void mask_doorbell(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-/* The kick is cleared before the look, and tells behind it what is not worth a
- * signal. */
-static void look(struct dz_core *core)
+/* Before each scan: a signal may have left a note and no more, and whoever sent
+ * it has told others that theirs is not needed. */
+static void begin_scan(struct dz_core *core)
 {
     atomic_store(&core->real.kick, NO_KICK);
-    dz_core_run_pending(core);
+}
+
+/* Still masked, so that no handler changes the priority between the two. */
+static void end_scan(struct dz_core *core)
+{
     atomic_store(&core->real.kick, dz_nvic_execution_priority(&core->nvic));
 }
 
@@ -86,7 +90,7 @@ static void doorbell(int number)
     }
     was_blocked = core->real.is_blocked;
     core->real.is_blocked = true;
-    look(core);
+    dz_core_run_pending(core);
     core->real.is_blocked = was_blocked;
 }
 
@@ -96,7 +100,7 @@ static int open_doorbell(struct dz_core *core)
 {
     int was_blocked = core->real.is_blocked;
 
-    atomic_store(&core->real.kick, dz_nvic_execution_priority(&core->nvic));
+    end_scan(core);
     core->real.is_blocked = false;
     if (was_blocked)
         mask_doorbell(SIG_UNBLOCK);
@@ -108,14 +112,14 @@ static void close_doorbell(struct dz_core *core, int was_blocked)
     if (was_blocked)
         mask_doorbell(SIG_BLOCK);
     core->real.is_blocked = was_blocked;
-    atomic_store(&core->real.kick, NO_KICK);
+    begin_scan(core);
 }
 
 static void dispatch(void)
 {
     struct dz_core *core = dz_core_here();
 
-    look(core);
+    dz_core_run_pending(core);
     dz_core_end_if_stopped(core);
 }
 
@@ -143,7 +147,7 @@ static void ring(struct dz_core *core, int irq)
     else if (dz_port_core.masked != 0)
         dz_port_core.deferred = 1;
     else
-        look(core);
+        dz_core_run_pending(core);
 }
 
 /* From here on nobody sends a signal to this thread. */
@@ -237,6 +241,8 @@ const struct dz_core_machine dz_real_machine = {
             .start = dz_core_port_start,
         },
     .ring = ring,
+    .begin_scan = begin_scan,
+    .end_scan = end_scan,
     .start = start,
     .join = join,
     .stop = stop,

@@ -4,6 +4,7 @@
 
 #include "sim/host.h"
 #include "sim/test.h"
+#include "sim/timer.h"
 #include "sync/channel.h"
 
 /* Real signals against real threads. None of these tests looks at a clock: what
@@ -483,6 +484,25 @@ static void a_host_section_makes_the_hosts_library_safe(void **state)
     fclose(paper);
 }
 
+/* A due each 100 ns takes longer than that: the loop still lets others in. */
+static void a_storm_of_dues_lets_others_in(void **state)
+{
+    static struct dz_core core;
+    static struct dz_sim_timer timer;
+
+    (void)state;
+    dz_machine_start(&(struct dz_machine){.time = DZ_TIME_REAL});
+    dz_core_bind(&core, IRQ, count_handled, NULL);
+    dz_core_start(&core, sleep_for_ever, NULL);
+    dz_sim_timer_open(&timer, &core, IRQ);
+    dz_sim_timer_start(&timer, 1, 100);
+    while (atomic_load(&timer.raised_in_all) < 1000)
+        sched_yield();
+    dz_sim_timer_stop(&timer);
+    dz_core_stop(&core);
+    dz_machine_stop();
+}
+
 static void wait_masked(void *argument)
 {
     dz_key key = dz_port_mask();
@@ -517,6 +537,7 @@ RUN_TESTS(PLAIN_TEST(a_core_that_never_sleeps_stops_too),
     PLAIN_TEST(a_storm_from_four_threads_loses_no_event),
     PLAIN_TEST(only_what_is_more_urgent_preempts_from_outside),
     PLAIN_TEST(signals_nest_no_deeper_than_there_are_priorities),
+    PLAIN_TEST(a_storm_of_dues_lets_others_in),
     PLAIN_TEST(a_host_section_makes_the_hosts_library_safe),
     PLAIN_TEST(wfi_wakes_on_a_masked_interrupt_and_does_not_run_it),
     PLAIN_TEST(an_interrupt_leaves_errno_alone),

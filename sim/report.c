@@ -316,7 +316,7 @@ static void say(const char *format, ...)
 
 static void say_time(void)
 {
-    uint64_t now = dz_machine_now_running() != NULL ? dz_machine_now() : 0;
+    uint64_t now = dz_machine_running() != NULL ? dz_machine_now() : 0;
 
     say("at %" PRIu64 ".%09" PRIu64 " s", now / 1000000000, now % 1000000000);
 }

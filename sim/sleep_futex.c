@@ -4,6 +4,7 @@
  * sleep -- on Linux: on a futex
  *
  *     who pends                        the core
+ *                                      kick = NONE
  *     the pending bit, `kick`          is_asleep = 1
  *     if is_asleep was 1:              is it over?
  *         is_asleep = 0, wake          sleep while is_asleep is 1
@@ -32,6 +33,7 @@ void dz_sleep(struct dz_core *core, bool (*is_over)(struct dz_core *core))
     int saved = errno;
 
     for (;;) {
+        atomic_store(&core->real.kick, DZ_NVIC_THREAD);
         atomic_store(word, 1);
         if (is_over(core))
             break;

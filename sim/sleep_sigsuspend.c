@@ -4,7 +4,8 @@
  * sleep -- anywhere: in sigsuspend
  *
  * The doorbell is blocked from the first look to the sleep. One that comes in
- * between is delivered by sigsuspend, which then returns.
+ * between is delivered by sigsuspend, which then returns. Each look is preceded
+ * by clearing `kick`, as each scan is (sim/real.c).
  */
 #include "sim/sleep.h"
 
@@ -22,8 +23,12 @@ void dz_sleep(struct dz_core *core, bool (*is_over)(struct dz_core *core))
     pthread_sigmask(SIG_BLOCK, &set, &old);
     open = old;
     sigdelset(&open, DZ_DOORBELL);
-    while (!is_over(core))
+    for (;;) {
+        atomic_store(&core->real.kick, DZ_NVIC_THREAD);
+        if (is_over(core))
+            break;
         sigsuspend(&open);
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = saved;
 }

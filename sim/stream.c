@@ -634,7 +634,7 @@ static void begin_input(struct dz_stream_link *link)
     link->is_input = true;
     dz_machine_open_input();
     start_reading(link);
-    if (dz_machine_now_running()->time != DZ_TIME_VIRTUAL || is_noted)
+    if (dz_machine_running()->time != DZ_TIME_VIRTUAL || is_noted)
         return;
     is_noted = true;
     fprintf(stderr,

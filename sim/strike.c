@@ -191,3 +191,13 @@ void __tsan_atomic_signal_fence(int order)
 {
     (void)order;
 }
+
+unsigned char __tsan_atomic8_exchange(
+    volatile unsigned char *address, unsigned char value, int order);
+unsigned char __tsan_atomic8_exchange(
+    volatile unsigned char *address, unsigned char value, int order)
+{
+    (void)order;
+    access_memory();
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);
+}

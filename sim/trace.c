@@ -283,7 +283,7 @@ static void place(struct record *record)
 static void put(struct record *record)
 {
     if (!atomic_load_explicit(&is_recording, memory_order_relaxed) ||
-        dz_machine_now_running() == NULL)
+        dz_machine_running() == NULL)
         return;
     place(record);
     if (is_virtual) {
@@ -410,7 +410,7 @@ static int finish(void)
 {
     if (!atomic_exchange(&is_recording, false))
         return 0;
-    if (!is_virtual && is_written && dz_machine_now_running() != NULL)
+    if (!is_virtual && is_written && dz_machine_running() != NULL)
         dz_due_clear(&drainer);
     if (is_written)
         drain();
@@ -447,7 +447,7 @@ static void begin_at(const struct dz_machine *machine)
 
 bool dz_trace_begin(const struct dz_trace_options *options)
 {
-    const struct dz_machine *machine = dz_machine_now_running();
+    const struct dz_machine *machine = dz_machine_running();
 
     if (machine == NULL || atomic_load(&is_recording))
         dz_panic(

@@ -13,7 +13,7 @@
  */
 #include "sim/virtual.h"
 
-#include <string.h>
+#include <errno.h>
 
 #include "executor/executor.h"
 #include "executor/trace.h"
@@ -138,15 +138,18 @@ static bool step(uint64_t limit)
 {
     struct dz_core *core = next_core();
     uint64_t due = next_due();
+    int saved = errno;
 
     if (dues.root != NULL && due <= limit &&
         (core == NULL || due <= core->virtual.clock)) {
         fire();
+        errno = saved;
         return true;
     }
     if (core == NULL || core->virtual.clock >= limit)
         return false;
     change_to(core);
+    errno = saved;
     return true;
 }
 
@@ -171,6 +174,7 @@ static void turn(uv_run_mode mode)
 {
     uint64_t last = now;
     dz_key key = dz_port_core.masked;
+    int saved = errno;
 
     now = present();
     dz_port_core.masked = 1;
@@ -179,6 +183,7 @@ static void turn(uv_run_mode mode)
     is_firing = false;
     dz_port_core.masked = key;
     now = last;
+    errno = saved;
 }
 
 /* The core that takes steps while it sleeps sleeps no longer. */
@@ -413,6 +418,10 @@ static void stop(struct dz_core *core)
 /* The thread's own stack becomes a core. */
 static void enter(struct dz_core *core)
 {
+    if (core_count != 0)
+        dz_panic("in virtual time, a thread enters a core only if no other was "
+                 "started",
+            __FILE__, __LINE__);
     add(core);
     core->virtual.fibre = (struct dz_fibre){.memory = NULL};
     running = core;
@@ -427,10 +436,16 @@ static void leave(struct dz_core *core)
     running = NULL;
 }
 
+/* Nobody else looks while the core does. */
+static void scan(struct dz_core *core)
+{
+    (void)core;
+}
+
 static int open_handler(struct dz_core *core)
 {
     (void)core;
-    dz_virtual_charge(dz_machine_now_running()->costs.handler);
+    dz_virtual_charge(dz_machine_running()->costs.handler);
     return 0;
 }
 
@@ -440,15 +455,18 @@ static void close_handler(struct dz_core *core, int opened)
     (void)opened;
 }
 
-/* Of the core's events, a poll takes time. */
+/* Of the core's events, a poll takes time. With several cores it takes at least
+ * 1 ns, or one that is never idle would keep the others from their turn. */
 static void charge_poll(unsigned event, const void *subject, const void *detail)
 {
+    uint32_t cost = dz_machine_running()->costs.poll;
+
     (void)subject;
     (void)detail;
     if (event != DZ_EVENT_POLL)
         return;
     dz_virtual_progress();
-    dz_virtual_charge(dz_machine_now_running()->costs.poll);
+    dz_virtual_charge(cost == 0 && core_count > 1 ? 1 : cost);
 }
 
 void dz_virtual_start(const struct dz_machine *machine)
@@ -472,6 +490,7 @@ void dz_virtual_stop(void)
 const struct dz_core_machine dz_virtual_machine = {
     .port =
         {
+            .is_virtual = true,
             .dispatch = dispatch,
             .wait = dz_core_port_wait,
             .pend = dz_core_port_pend,
@@ -480,6 +499,8 @@ const struct dz_core_machine dz_virtual_machine = {
             .start = dz_core_port_start,
         },
     .ring = ring,
+    .begin_scan = scan,
+    .end_scan = scan,
     .start = start,
     .join = join,
     .stop = stop,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "doze.h"
 #include "sim/test.h"
 #include "sim/timer.h"
@@ -347,6 +349,100 @@ static void a_machine_can_be_forked(void **state)
     assert_int_equal(handled_at[0], 5 * MS + HANDLER);
 }
 
+/* A core that always yields stands still where nothing costs anything; the
+ * other one gets its turn all the same. */
+static volatile bool other_has_run;
+
+static void yield_until_other(void *argument)
+{
+    static struct dz_executor executor;
+    struct yielder *yielder;
+
+    (void)argument;
+    memset(yielders_slots, 0, sizeof(yielders_slots));
+    dz_executor_init(&executor, "yields");
+    (void)yielders_claim(&yielder);
+    yielder->left = 1000000;
+    dz_executor_spawn(&executor, &yielder->task);
+    dz_executor_run_until(&executor, &other_has_run);
+}
+
+static void run_other(void *argument)
+{
+    (void)argument;
+    other_has_run = true;
+}
+
+static void nobody_starves_where_nothing_costs_anything(void **state)
+{
+    static struct dz_core cores[2] = {
+        {.home = {.index = 0}}, {.home = {.index = 1}}};
+
+    (void)state;
+    other_has_run = false;
+    dz_machine_start(&(struct dz_machine){.time = DZ_TIME_VIRTUAL});
+    dz_core_start(&cores[0], yield_until_other, NULL);
+    dz_core_start(&cores[1], run_other, NULL);
+    dz_core_join(&cores[0]);
+    dz_core_join(&cores[1]);
+    dz_machine_stop();
+    assert_true(yielders_slots[0].left > 0);
+}
+
+static void clobber_errno(struct dz_due *due)
+{
+    (void)due;
+    errno = EDOM;
+}
+
+static void what_is_due_leaves_errno_alone(void **state)
+{
+    struct dz_due due = {.fire = clobber_errno};
+
+    (void)state;
+    errno = 0;
+    dz_due_set(&due, 1 * MS);
+    dz_machine_compute(2 * MS);
+    assert_int_equal(errno, 0);
+}
+
+static void pend_and_look(void *argument)
+{
+    unsigned *seen = argument;
+
+    dz_core_pend(&core, IRQ);
+    *seen = handled;
+}
+
+static void a_request_keeps_interrupts_off(void **state)
+{
+    unsigned seen = 1;
+
+    (void)state;
+    handled = 0;
+    dz_core_bind(&core, IRQ, note_time, NULL);
+    dz_machine_call(pend_and_look, &seen);
+    assert_int_equal(seen, 0);
+    assert_int_equal(handled, 1);
+}
+
+static void wfi_in_a_critical_section(void)
+{
+    begin_virtual(0);
+    dz_core_enter(&core);
+    (void)dz_port_enter();
+    dz_core_wait_for_interrupt(&core);
+}
+
+static void enter_beside_another(void)
+{
+    static struct dz_core other;
+
+    begin_virtual(0);
+    dz_core_start(&other, note_time, NULL);
+    dz_core_enter(&core);
+}
+
 static void join_from_a_core(void)
 {
     static struct dz_core other;
@@ -370,6 +466,8 @@ static void what_cannot_be_panics(void **state)
     (void)state;
     assert_says(last_words_of(join_from_a_core), "is the only one");
     assert_says(last_words_of(start_too_many), "more cores are started");
+    assert_says(last_words_of(enter_beside_another), "only if no other was");
+    assert_says(last_words_of(wfi_in_a_critical_section), "dz_port_mask()");
 }
 
 RUN_TESTS(VIRTUAL_TEST(time_jumps_to_what_is_due),
@@ -383,4 +481,7 @@ RUN_TESTS(VIRTUAL_TEST(time_jumps_to_what_is_due),
     PLAIN_TEST(the_core_that_is_behind_goes_on),
     PLAIN_TEST(the_seed_orders_what_happens_at_one_instant),
     VIRTUAL_TEST(a_due_that_is_moved_or_cleared_does_not_happen),
+    PLAIN_TEST(nobody_starves_where_nothing_costs_anything),
+    VIRTUAL_TEST(what_is_due_leaves_errno_alone),
+    VIRTUAL_TEST(a_request_keeps_interrupts_off),
     VIRTUAL_TEST(a_machine_can_be_forked), PLAIN_TEST(what_cannot_be_panics))

@@ -82,7 +82,7 @@ static void tick(int number)
     int saved = errno;
 
     (void)number;
-    if (dz_machine_now_running()->time == DZ_TIME_VIRTUAL)
+    if (dz_machine_running()->time == DZ_TIME_VIRTUAL)
         look_at_time();
     else
         look_at_cores();

@@ -40,10 +40,12 @@ void dz_port_lock(void)
     while (DZ_CORES > 1 &&
         atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
         sched_yield();
+    dz_port_core.is_locked = true;
 }
 
 void dz_port_unlock(void)
 {
+    dz_port_core.is_locked = false;
     if (DZ_CORES > 1)
         atomic_flag_clear_explicit(&lock, memory_order_release);
 }
@@ -204,6 +206,30 @@ static void describe(struct text *text, const struct dz_panic *panic)
     append_context(text, panic->second);
 }
 
+/* In a signal's frame, whatever exit() does could wait for what was
+ * interrupted; and a handler that came within exit() could wait for that. */
+static bool can_exit(void)
+{
+    (void)dz_port_mask();
+    return dz_port_is_thread_mode() ||
+        (dz_port_core.machine != NULL && dz_port_core.machine->is_virtual);
+}
+
+/* The first that panics ends the program. If it panics again on the way out,
+ * there is no way but this; another core waits for its end. */
+static _Noreturn void leave(void)
+{
+    static atomic_flag is_leaving = ATOMIC_FLAG_INIT;
+    static DZ_PORT_LOCAL bool is_ours;
+
+    while (atomic_flag_test_and_set(&is_leaving) && !is_ours)
+        pause();
+    if (is_ours || !can_exit())
+        _exit(DZ_EXIT_PANIC);
+    is_ours = true;
+    exit(DZ_EXIT_PANIC);
+}
+
 void dz_port_panic(const struct dz_panic *panic)
 {
     struct text text = {.len = 0};
@@ -211,9 +237,5 @@ void dz_port_panic(const struct dz_panic *panic)
     describe(&text, panic);
     append(&text, "\n");
     (void)!write(STDERR_FILENO, text.bytes, text.len);
-    /* In a signal's frame, whatever exit() does could wait for what was
-     * interrupted. */
-    if (!dz_port_is_thread_mode())
-        _exit(DZ_EXIT_PANIC);
-    exit(DZ_EXIT_PANIC);
+    leave();
 }

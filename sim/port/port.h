@@ -50,6 +50,7 @@ struct dz_port_home {
 
 /* What a machine does for its cores, each on the core that runs. */
 struct dz_port_machine {
+    bool is_virtual;                /* handlers are plain calls */
     void (*dispatch)(void);         /* runs what is pending */
     void (*wait)(void);             /* sleeps until an event */
     void (*pend)(int interrupt);    /* makes an interrupt pending */
@@ -68,6 +69,7 @@ struct dz_port_core {
     volatile int masked;       /* PRIMASK */
     volatile int deferred;     /* look for interrupts at the unmask */
     volatile int event;        /* the event register of WFE */
+    bool is_locked;            /* it keeps other cores out */
     unsigned context;          /* what dz_port_context() says */
     struct dz_port_home *home; /* NULL: not a core, or not yet used */
     const struct dz_port_machine *machine; /* NULL: no interrupts */
