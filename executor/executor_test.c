@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/executor.h"
 
-#include "sim/test.h"
+#include "executor/trail_test.h"
 
 static struct dz_executor executor;
-
-/* What the tasks did, a letter for each. */
-static char trail[64];
-
-static void note(char letter)
-{
-    size_t len = strlen(trail);
-
-    assert_true(len + 1 < sizeof(trail));
-    trail[len] = letter;
-    trail[len + 1] = '\0';
-}
 
 /* Starts a test: an executor, nothing pended, and no trail. */
 static void begin(void)
 {
     dz_executor_init(&executor, "test");
-    dz_port_core.event = 0;
-    trail[0] = '\0';
-}
-
-/* True once for each pend. (An interrupt does the same when it returns.) */
-static bool was_pended(void)
-{
-    bool was = dz_port_core.event != 0;
-
-    dz_port_core.event = 0;
-    return was;
+    begin_trail();
 }
 
 static void pass(void)

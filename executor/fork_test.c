@@ -9,36 +9,15 @@
  * leaves are polled, who wins, what is given back, and all of it in order, goes
  * into one log for each, and these are compared; so are who waits where and
  * which task is woken.
- *
- * DOZE_SEED and DOZE_STEPS replay a run or make it longer.
  */
 
 #include "executor/fork_test.h"
 
 #include "executor/join.h"
 #include "executor/select.h"
+#include "sim/test_random.h"
 
 enum { TASKS = 4, NODES = 48, CHILDREN = 6, DEPTH = 4, STEPS = 1000000 };
-
-/* Random numbers: xorshift64 (Marsaglia 2003). */
-static uint64_t seed;
-static uint64_t random_state;
-static long step;
-
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
-#define check(condition)                                                  \
-    do {                                                                  \
-        if (!(condition))                                                 \
-            fail_msg("%s, line %d: step %ld, replay with DOZE_SEED=%llu", \
-                #condition, __LINE__, step, (unsigned long long)seed);    \
-    } while (0)
 
 enum kind {
     TAKER,    /* takes a unit */
@@ -646,26 +625,11 @@ static void do_something(void)
     }
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    char *end;
-    uint64_t number;
-
-    if (text == NULL)
-        return otherwise;
-    number = strtoull(text, &end, 0);
-    if (end == text || *end != '\0')
-        fail_msg("%s=%s is not a number", variable, text);
-    return number;
-}
-
 static void report(void)
 {
-    print_message("seed %llu: %ld steps, %ld polls of leaves, %ld winners, "
+    print_message("%ld steps, %ld polls of leaves, %ld winners, "
                   "%ld guards dropped, nodes completed:",
-        (unsigned long long)seed, step, counted[POLLED], counted[WON],
-        counted[DROPPED]);
+        step, counted[POLLED], counted[WON], counted[DROPPED]);
     for (unsigned i = 0; i < KINDS; i++)
         print_message(" %ld", completed[i]);
     print_message("\n");
@@ -673,11 +637,10 @@ static void report(void)
 
 static void does_what_the_model_does_at_every_step(void **state)
 {
-    long steps = (long)number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
 
     (void)state;
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     trees = (struct dz_pool){tree_poll, "trees", __FILE__, __LINE__,
         trees_slots, sizeof(struct tree), TASKS, false};
     begin_afresh();

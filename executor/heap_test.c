@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/heap.h"
 
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 enum { NODES = 300, STEPS = 300000 };
 
@@ -156,17 +156,6 @@ static void the_last_may_have_to_move_up(void **state)
 static struct dz_heap_node *sorted[NODES];
 static unsigned count;
 
-static uint64_t random_state;
-
-/* xorshift64 (Marsaglia 2003) */
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
 static void model_insert(struct dz_heap_node *node)
 {
     unsigned i = count++;
@@ -207,28 +196,19 @@ static void pop_one(void)
     dz_heap_remove(&heap, first);
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 0);
-}
-
 /* The size of the heap changes from round to round, and so do the number of
  * different keys. */
 static void does_what_a_sorted_array_does(void **state)
 {
-    uint64_t seed = number_from("DOZE_SEED", 1);
-    uint64_t steps = number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
     unsigned limit = NODES;
     unsigned keys = 1;
 
     (void)state;
     begin();
-    print_message("replay with DOZE_SEED=%llu\n", (unsigned long long)seed);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     heap.number = (uint32_t)-1000;
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         if (step % 1000 == 0) {
             limit = 1 + dice(NODES);
             keys = 1 + dice(2 * limit);
@@ -237,8 +217,8 @@ static void does_what_a_sorted_array_does(void **state)
             pop_one();
         else
             change_one(&nodes[dice(NODES)], keys);
-        assert_int_equal(heap.count, count);
-        assert_ptr_equal(heap.root, count > 0 ? sorted[0] : NULL);
+        check(heap.count == count);
+        check(heap.root == (count > 0 ? sorted[0] : NULL));
         if (step % 64 == 0)
             check_structure();
     }

@@ -13,37 +13,15 @@
  *
  * Each kind is polled by the test, and once more by an interrupt of its own,
  * which then preempts what makes a task ready.
- *
- * DOZE_SEED and DOZE_STEPS replay a run or make it longer.
  */
 
 #include "executor/deadline.h"
 #include "executor/priority.h"
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 enum { WORKERS = 12, IRQ = 5, EXECUTOR_IRQ = 6, STEPS = 50000 };
 
 enum kind { FIFO, PRIORITY, DEADLINE };
-
-/* Random numbers: xorshift64 (Marsaglia 2003). */
-static uint64_t seed;
-static uint64_t random_state;
-static long step;
-
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
-#define check(condition)                                                  \
-    do {                                                                  \
-        if (!(condition))                                                 \
-            fail_msg("%s, line %d: step %ld, replay with DOZE_SEED=%llu", \
-                #condition, __LINE__, step, (unsigned long long)seed);    \
-    } while (0)
 
 static struct {
     long interrupts;
@@ -310,24 +288,9 @@ static void compare(void)
 
 /* ---- The runs. */
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    char *end;
-    uint64_t number;
-
-    if (text == NULL)
-        return otherwise;
-    number = strtoull(text, &end, 0);
-    if (end == text || *end != '\0')
-        fail_msg("%s=%s is not a number", variable, text);
-    return number;
-}
-
 static void begin(void)
 {
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     memset(models, 0, sizeof(models));
     memset(workers_slots, 0, sizeof(workers_slots));
     memset(&counted, 0, sizeof(counted));
@@ -346,7 +309,7 @@ static void begin(void)
 
 static void run(enum kind of, bool in_an_interrupt)
 {
-    long steps = (long)number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
 
     kind = of;
     is_started = in_an_interrupt;
@@ -357,10 +320,10 @@ static void run(enum kind of, bool in_an_interrupt)
             pass(NULL);
         compare();
     }
-    print_message("seed %llu: %ld steps, %ld interrupts, %ld passes, %ld "
+    print_message("%ld steps, %ld interrupts, %ld passes, %ld "
                   "polls, %ld moved, %ld ended, %ld of them pending\n",
-        (unsigned long long)seed, step, counted.interrupts, counted.passes,
-        counted.polls, counted.moved, counted.ended, counted.ended_pending);
+        step, counted.interrupts, counted.passes, counted.polls, counted.moved,
+        counted.ended, counted.ended_pending);
     /* The test reached what it is about. */
     check(steps < STEPS || counted.interrupts > steps / 4);
     check(steps < STEPS || counted.polls > steps / 4);

@@ -9,7 +9,7 @@
 
 #include "executor/executor.h"
 #include "executor/priority.h"
-#include "sim/test.h"
+#include "executor/trail_test.h"
 
 enum { URGENT_IRQ = 10, RELAXED_IRQ = 11, URGENT = 1, RELAXED = 2 };
 
@@ -29,16 +29,6 @@ DZ_TASK_POOL(noters, struct noter, noter_poll, 4)
 static struct dz_executor thread;
 static struct dz_executor urgent;
 static struct dz_executor relaxed;
-static char trail[64];
-
-static void note(int letter)
-{
-    size_t len = strlen(trail);
-
-    assert_true(len + 1 < sizeof(trail));
-    trail[len] = (char)letter;
-    trail[len + 1] = '\0';
-}
 
 static enum dz_poll wake_up_poll(bool *is_waiting)
 {

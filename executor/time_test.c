@@ -5,12 +5,10 @@
  *
  * Compiled for several tick rates. The numbers that are tried are random, and
  * those on both sides of where something changes.
- *
- * DOZE_SEED and DOZE_STEPS replay a run or make it longer.
  */
 
 #include "executor/time.h"
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -18,28 +16,11 @@ enum { STEPS = 50000 };
 
 static const uint64_t hz = DZ_TICK_HZ;
 
-/* Random numbers: xorshift64 (Marsaglia 2003). */
-static uint64_t seed;
-static uint64_t random_state;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-static unsigned dice(unsigned sides)
-{
-    return (unsigned)(random_bits() >> 11) % sides;
-}
-
 /* The last number that was tried, for the message. */
 static uint64_t tried;
 static const char *tried_unit;
 
-#define check(condition)                                                     \
+#define check_tried(condition)                                               \
     do {                                                                     \
         if (!(condition))                                                    \
             fail_msg("%s, line %d: %llu %s at %llu Hz, replay with "         \
@@ -48,27 +29,12 @@ static const char *tried_unit;
                 (unsigned long long)hz, (unsigned long long)seed);           \
     } while (0)
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    char *end;
-    uint64_t number;
-
-    if (text == NULL)
-        return otherwise;
-    number = strtoull(text, &end, 0);
-    if (end == text || *end != '\0')
-        fail_msg("%s=%s is not a number", variable, text);
-    return number;
-}
-
 /* Starts a random test; returns its number of steps. */
-static uint64_t begin(void)
+static long begin(void)
 {
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     tried_unit = "ticks";
-    return number_from("DOZE_STEPS", STEPS);
+    return random_steps(STEPS);
 }
 
 static uint64_t clamped(wide number)
@@ -155,23 +121,25 @@ static void try_to_ticks(const struct unit *unit, uint64_t value)
     struct dz_instant instant = {value + 1};
     struct dz_duration duration = {value + 1};
 
-    check(unit->instant_from(value).ticks == clamped(down));
-    check(unit->duration_from_floor(value).ticks == clamped(down));
-    check(unit->duration_from(value).ticks == clamped(up));
+    check_tried(unit->instant_from(value).ticks == clamped(down));
+    check_tried(unit->duration_from_floor(value).ticks == clamped(down));
+    check_tried(unit->duration_from(value).ticks == clamped(up));
 
-    check(unit->instant_try_from(value, &instant) == (down <= UINT64_MAX));
-    check(instant.ticks == clamped(down));
-    check(unit->duration_try_from(value, &duration) == (up <= UINT64_MAX));
-    check(duration.ticks == clamped(up));
+    check_tried(
+        unit->instant_try_from(value, &instant) == (down <= UINT64_MAX));
+    check_tried(instant.ticks == clamped(down));
+    check_tried(
+        unit->duration_try_from(value, &duration) == (up <= UINT64_MAX));
+    check_tried(duration.ticks == clamped(up));
 }
 
 /* T6, T7. */
 static void units_become_ticks_as_in_the_model(void **state)
 {
-    uint64_t steps = begin();
+    long steps = begin();
 
     (void)state;
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         const struct unit *unit = &units[step % UNITS];
 
         tried_unit = unit->name;
@@ -181,26 +149,26 @@ static void units_become_ticks_as_in_the_model(void **state)
 
 static void ticks_become_units_as_in_the_model(void **state)
 {
-    uint64_t steps = begin();
+    long steps = begin();
 
     (void)state;
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         const struct unit *unit = &units[step % UNITS];
         uint64_t ticks = number_to_try(unit->per_second, hz);
         uint64_t value = clamped(scaled_down(ticks, unit->per_second, hz));
 
-        check(unit->instant_as(dz_instant_from_ticks(ticks)) == value);
-        check(unit->duration_as(dz_duration_from_ticks(ticks)) == value);
+        check_tried(unit->instant_as(dz_instant_from_ticks(ticks)) == value);
+        check_tried(unit->duration_as(dz_duration_from_ticks(ticks)) == value);
     }
 }
 
 static void a_period_is_the_nearest_number_of_ticks(void **state)
 {
-    uint64_t steps = begin();
+    long steps = begin();
 
     (void)state;
     tried_unit = "Hz";
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         uint64_t frequency = number_to_try(hz, 1 + dice(4));
         uint64_t nearest;
 
@@ -208,17 +176,17 @@ static void a_period_is_the_nearest_number_of_ticks(void **state)
             continue;
         nearest =
             (uint64_t)(((wide)2 * hz + frequency) / ((wide)2 * frequency));
-        check(dz_duration_from_hz(frequency).ticks ==
+        check_tried(dz_duration_from_hz(frequency).ticks ==
             (nearest == 0 ? 1 : nearest));
     }
 }
 
 static void sums_and_products_do_not_wrap(void **state)
 {
-    uint64_t steps = begin();
+    long steps = begin();
 
     (void)state;
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         uint64_t other = any_number();
         uint32_t factor = (uint32_t)other;
         struct dz_duration a = {dice(2) != 0
@@ -229,25 +197,25 @@ static void sums_and_products_do_not_wrap(void **state)
         struct dz_duration product = {1};
 
         tried = a.ticks;
-        check(dz_duration_try_add(a, b, &sum) ==
+        check_tried(dz_duration_try_add(a, b, &sum) ==
             ((wide)a.ticks + other <= UINT64_MAX));
-        check(sum.ticks == clamped((wide)a.ticks + other));
-        check(dz_duration_add(a, b).ticks == sum.ticks);
+        check_tried(sum.ticks == clamped((wide)a.ticks + other));
+        check_tried(dz_duration_add(a, b).ticks == sum.ticks);
 
-        check(dz_duration_try_mul(a, factor, &product) ==
+        check_tried(dz_duration_try_mul(a, factor, &product) ==
             ((wide)a.ticks * factor <= UINT64_MAX));
-        check(product.ticks == clamped((wide)a.ticks * factor));
-        check(dz_duration_mul(a, factor).ticks == product.ticks);
+        check_tried(product.ticks == clamped((wide)a.ticks * factor));
+        check_tried(dz_duration_mul(a, factor).ticks == product.ticks);
     }
 }
 
 /* The numbers that are compared are equal, neighbours, or far apart. */
 static void differences_end_at_zero(void **state)
 {
-    uint64_t steps = begin();
+    long steps = begin();
 
     (void)state;
-    for (uint64_t step = 0; step < steps; step++) {
+    for (step = 0; step < steps; step++) {
         struct dz_duration a = {any_number()};
         struct dz_duration b = {dice(2) != 0 ? any_number() : near(a.ticks)};
         struct dz_duration rest = {1};
@@ -257,10 +225,10 @@ static void differences_end_at_zero(void **state)
         tried = a.ticks;
         if (fits)
             expected = a.ticks - b.ticks;
-        check(dz_duration_try_sub(a, b, &rest) == fits);
-        check(rest.ticks == expected);
-        check(dz_duration_sub(a, b).ticks == expected);
-        check(dz_duration_is_shorter(a, b) == !fits);
+        check_tried(dz_duration_try_sub(a, b, &rest) == fits);
+        check_tried(rest.ticks == expected);
+        check_tried(dz_duration_sub(a, b).ticks == expected);
+        check_tried(dz_duration_is_shorter(a, b) == !fits);
     }
 }
 

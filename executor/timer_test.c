@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/timer.h"
 
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 /*
  * A machine whose time the test moves. Its alarm is an interrupt of the test's
@@ -1211,31 +1211,11 @@ struct worker {
 
 static struct dz_pool workers;
 static struct worker workers_slots[WORKERS];
-static uint64_t seed;
-static uint64_t random_state;
-static uint64_t step;
 static uint64_t order;
-static uint64_t finished[KINDS];
+static long finished[KINDS];
 static bool is_disturbed;       /* time passed while the tasks ran */
 static unsigned ended[WORKERS]; /* whose waits ended since time passed, ... */
 static unsigned ended_count;    /* ... the first ones */
-
-#define check(condition)                                                   \
-    do {                                                                   \
-        if (!(condition))                                                  \
-            fail_msg("%s, line %d: step %llu, replay with DOZE_SEED=%llu", \
-                #condition, __LINE__, (unsigned long long)step,            \
-                (unsigned long long)seed);                                 \
-    } while (0)
-
-/* xorshift64 (Marsaglia 2003) */
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
 
 /* Time passes within the next operation; the alarm comes at the end of its
  * critical section, or a little later still. */
@@ -1567,21 +1547,13 @@ static void fill_workers(void)
     run();
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 0);
-}
-
 static void does_what_the_model_does_at_every_step(void **state)
 {
-    uint64_t steps = number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
 
     (void)state;
     begin();
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     workers = (struct dz_pool){workers_poll, "workers", __FILE__, __LINE__,
         workers_slots, sizeof(struct worker), WORKERS, false};
     for (step = 0; step < steps; step++) {
@@ -1592,9 +1564,9 @@ static void does_what_the_model_does_at_every_step(void **state)
         if (dice(3) == 0)
             bring_an_event();
     }
-    print_message("seed %llu, waits ended:", (unsigned long long)seed);
+    print_message("waits ended:");
     for (unsigned i = 0; i < KINDS; i++)
-        print_message(" %llu", (unsigned long long)finished[i]);
+        print_message(" %ld", finished[i]);
     print_message("\n");
     for (unsigned i = 0; i < KINDS; i++)
         check(steps < STEPS || finished[i] > steps / 100);

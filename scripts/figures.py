@@ -132,13 +132,17 @@ def draw_pingpong(document, folder):
     save(figure, folder, "pingpong")
 
 
+def family(found, prefix):
+    """([number], [what was found]) of all names that are prefix and number."""
+    numbers = sorted(int(name.removeprefix(prefix))
+                     for name in found if name.startswith(prefix))
+    return numbers, [found[f"{prefix}{number}"] for number in numbers]
+
+
 def waiters_of(counted, policy):
     """([waiters], [polls in 1000 idle rounds]) under a policy."""
-    prefix = f"waiters/{policy}/"
-    found = sorted((int(name.removeprefix(prefix)), count["polls"] * 1000)
-                   for name, count in counted.items()
-                   if name.startswith(prefix))
-    return [row[0] for row in found], [row[1] for row in found]
+    waiters, rounds = family(counted, f"waiters/{policy}/")
+    return waiters, [each["polls"] * 1000 for each in rounds]
 
 
 def draw_waiters(document, folder):
@@ -171,15 +175,6 @@ def draw_waiters(document, folder):
     save(figure, folder, "waiters")
 
 
-def timers_of(times, kind):
-    """([timers in the queue], [their times in ns]) of one operation."""
-    prefix = f"timers/{kind}/"
-    found = sorted((int(name.removeprefix(prefix)), values)
-                   for name, values in times.items()
-                   if name.startswith(prefix))
-    return [row[0] for row in found], [row[1] for row in found]
-
-
 def plot_log2(axes, counts, medians):
     """For comparison, a logarithm from the first of them on, as near to the
     others as it gets."""
@@ -200,7 +195,7 @@ def draw_timers(document, folder):
     for kind, title, colour, marker in (
             ("expire", "expire the earliest", ORANGE, "s"),
             ("insert", "insert", BLUE, "o")):
-        counts, values = timers_of(times, kind)
+        counts, values = family(times, f"timers/{kind}/")
         if not counts:
             continue
         drawn = True

@@ -158,6 +158,17 @@ static void a_masked_interrupt_runs_when_the_mask_goes(void **state)
     assert_string_equal(order, "u");
 }
 
+static void a_masked_priority_runs_when_basepri_goes(void **state)
+{
+    (void)state;
+    begin_preemption(128);
+    dz_core_set_basepri(&test_core, 128);
+    dz_core_pend(&test_core, URGENT_IRQ);
+    assert_string_equal(order, "");
+    dz_core_set_basepri(&test_core, 0);
+    assert_string_equal(order, "u");
+}
+
 static void note_context(void *argument)
 {
     *(unsigned *)argument = dz_port_context();
@@ -394,6 +405,7 @@ RUN_TESTS(MACHINE_TEST(a_core_runs_its_main_and_ends),
     TEST(a_more_urgent_interrupt_preempts_at_once),
     TEST(an_equally_urgent_interrupt_runs_behind_it),
     TEST(a_masked_interrupt_runs_when_the_mask_goes),
+    TEST(a_masked_priority_runs_when_basepri_goes),
     TEST(a_handler_knows_which_interrupt_it_is),
     TEST(returning_from_an_interrupt_sets_the_event),
     TEST(a_pending_interrupt_runs_when_it_is_bound),

@@ -3,8 +3,6 @@
 /*
  * Each rule of the architecture alone, a device and a core at the same time,
  * and long random sequences in lock step with a slow model of the same rules.
- *
- * DOZE_SEED and DOZE_STEPS replay a random run or make it longer.
  */
 
 #include <pthread.h>
@@ -12,7 +10,7 @@
 #include <time.h>
 
 #include "sim/nvic.h"
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 static struct dz_nvic nvic;
 
@@ -951,28 +949,6 @@ static struct {
     unsigned depth;
 } counted;
 
-static uint64_t seed;
-static uint64_t random_state;
-static long step;
-
-/* xorshift64 (Marsaglia 2003). */
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
-#define check(condition)                                                     \
-    do {                                                                     \
-        if (!(condition))                                                    \
-            fail_msg("%s, line %d: %u priority bits, step %ld, replay with " \
-                     "DOZE_SEED=%llu",                                       \
-                #condition, __LINE__, nvic.priority_bits, step,              \
-                (unsigned long long)seed);                                   \
-    } while (0)
-
 static struct exception *model_of(int irq)
 {
     return &model.exceptions[irq + 16];
@@ -1194,41 +1170,26 @@ static void compare(int irq)
         compare_one(i);
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    char *end;
-    uint64_t number;
-
-    if (text == NULL)
-        return otherwise;
-    number = strtoull(text, &end, 0);
-    if (end == text || *end != '\0')
-        fail_msg("%s=%s is not a number", variable, text);
-    return number;
-}
-
 static void begin_run(uint8_t bits)
 {
     begin();
     memset(&model, 0, sizeof(model));
     memset(&counted, 0, sizeof(counted));
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
+    print_message("%u priority bits\n", bits);
     nvic.priority_bits = bits;
     model.step = 256u >> (bits == 0 ? 8 : bits);
     model_of(DZ_PENDSV)->is_enabled = true;
     model_of(DZ_SYSTICK)->is_enabled = true;
 }
 
-static void report(uint8_t bits)
+static void report(void)
 {
-    print_message("seed %llu, %u bits: %ld steps, %ld entered, %ld of them "
+    print_message("%ld steps, %ld entered, %ld of them "
                   "preempting, %u deep, %ld chained, %ld pended anew, "
                   "%ld masked\n",
-        (unsigned long long)seed, bits, step, counted.entered,
-        counted.preempted, counted.depth, counted.chained, counted.pended_anew,
-        counted.masked);
+        step, counted.entered, counted.preempted, counted.depth,
+        counted.chained, counted.pended_anew, counted.masked);
 }
 
 static int any(void)
@@ -1244,7 +1205,7 @@ static int one_of_few(void)
 /* The last checks: the run reached what it is about. */
 static void run(uint8_t bits, int (*pick)(void))
 {
-    long steps = (long)number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
 
     begin_run(bits);
     for (step = 0; step < steps; step++) {
@@ -1253,7 +1214,7 @@ static void run(uint8_t bits, int (*pick)(void))
         do_something(irq);
         compare(irq);
     }
-    report(bits);
+    report();
     check(steps < STEPS || counted.entered > steps / 20);
     check(steps < STEPS || counted.preempted > steps / 500);
     check(steps < STEPS || counted.chained > steps / 100);

@@ -14,7 +14,7 @@
 #include "executor/panic.h"
 #include "sim/machine.h"
 
-enum { WATCHERS = 4, LINE = 64 };
+enum { LINE = 64 };
 
 struct line {
     struct dz_pin taken;        /* the handle for dz_pin_take */
@@ -26,13 +26,8 @@ struct line {
     enum dz_edges edges;
 };
 
-struct watcher {
-    dz_pin_watcher *watch; /* NULL: free */
-    void *argument;
-};
-
 static struct line lines[DZ_PINS];
-static struct watcher watchers[WATCHERS];
+static struct dz_watch watches[DZ_WATCHERS];
 
 static void receive(struct dz_stream *stream, const uint8_t *bytes, size_t len);
 
@@ -72,8 +67,7 @@ static struct line *line_of(const struct dz_pin *pin)
     if (line->owner == NULL)
         line->owner = pin;
     if (line->owner != pin)
-        panic_about(
-            pin->number, "is taken twice: hand on the handle of its one owner");
+        panic_taken(pin->number);
     return line;
 }
 
@@ -103,10 +97,7 @@ static void change(struct line *line, enum dz_level level)
     if (line->is_output)
         say("pin %u %s %llu\n", number, level == DZ_HIGH ? "high" : "low",
             (unsigned long long)dz_machine_now());
-    for (int i = 0; i < WATCHERS; i++) {
-        if (watchers[i].watch != NULL)
-            watchers[i].watch(number, level, watchers[i].argument);
-    }
+    dz_watch_tell(watches, number, (uint8_t)level);
 }
 
 static enum dz_level opposite(enum dz_level level)
@@ -216,35 +207,14 @@ bool dz_pin_is_output(unsigned number)
     return is_output;
 }
 
-static void replace_watcher(const struct watcher *old, struct watcher new)
+void dz_pin_watch(dz_watcher *watcher, void *argument)
 {
-    dz_key key = dz_machine_lock();
-    int i = 0;
-
-    while (i < WATCHERS &&
-        (watchers[i].watch != old->watch ||
-            watchers[i].argument != old->argument))
-        i++;
-    if (i == WATCHERS)
-        dz_panic("pins have more than 4 watchers, or one is removed that is "
-                 "not there",
-            __FILE__, __LINE__);
-    watchers[i] = new;
-    dz_machine_unlock(key);
+    dz_watch_add(watches, watcher, argument);
 }
 
-void dz_pin_watch(dz_pin_watcher *watcher, void *argument)
+void dz_pin_unwatch(dz_watcher *watcher, void *argument)
 {
-    static const struct watcher none;
-
-    replace_watcher(&none, (struct watcher){watcher, argument});
-}
-
-void dz_pin_unwatch(dz_pin_watcher *watcher, void *argument)
-{
-    const struct watcher old = {watcher, argument};
-
-    replace_watcher(&old, (struct watcher){NULL, NULL});
+    dz_watch_remove(watches, watcher, argument);
 }
 
 void dz_pin_reset(void)

@@ -42,6 +42,7 @@
 
 #include "sim/core.h"
 #include "sim/stream.h"
+#include "sim/watch.h"
 
 enum { DZ_PINS = 64 };
 
@@ -94,11 +95,8 @@ bool dz_pin_is_output(unsigned number);
 /* Called at every change, whoever makes it, one at a time, in their order,
  * within a machine lock: on the core or where dues happen. It may drive other
  * pins, and takes no time. */
-typedef void dz_pin_watcher(
-    unsigned number, enum dz_level level, void *argument);
-
-void dz_pin_watch(dz_pin_watcher *watcher, void *argument);
-void dz_pin_unwatch(dz_pin_watcher *watcher, void *argument);
+void dz_pin_watch(dz_watcher *watcher, void *argument);
+void dz_pin_unwatch(dz_watcher *watcher, void *argument);
 
 /* The stream of lines. Not within a machine lock. */
 bool dz_pin_open(const char *what, struct dz_stream_error *error);

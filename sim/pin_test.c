@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/pin.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
-#include "sim/test.h"
+#include "sim/test_client.h"
+#include "sim/test_random.h"
 
 enum { IRQ = 7, CHANGES = 64 };
 
@@ -25,7 +23,7 @@ static unsigned change_count;
 static struct dz_core core;
 static atomic_uint edges;
 
-static void note_change(unsigned number, enum dz_level level, void *argument)
+static void note_change(unsigned number, uint8_t level, void *argument)
 {
     (void)argument;
     if (change_count < CHANGES)
@@ -138,7 +136,7 @@ static void inputs_are_read_as_they_are_driven(void **state)
 }
 
 /* A wire from the output to the input, and nobody else. */
-static void drive_input(unsigned number, enum dz_level level, void *argument)
+static void drive_input(unsigned number, uint8_t level, void *argument)
 {
     (void)argument;
     if (number == LED)
@@ -290,6 +288,20 @@ static void drive_an_output(void)
     dz_pin_drive(LED, DZ_HIGH);
 }
 
+static void watch_five_times(void)
+{
+    test_start_machine();
+    for (int i = 0; i <= DZ_WATCHERS; i++)
+        dz_pin_watch(note_change, NULL);
+}
+
+static void unwatch_what_does_not_watch(void)
+{
+    test_start_machine();
+    dz_pin_watch(note_change, NULL);
+    dz_pin_unwatch(note_change, &core);
+}
+
 static void misuse_panics(void **state)
 {
     (void)state;
@@ -298,6 +310,8 @@ static void misuse_panics(void **state)
     assert_says(last_words_of(use_what_was_taken), "pin 5 is taken twice");
     assert_says(last_words_of(take_what_is_not_there), "pin 64 does not exist");
     assert_says(last_words_of(drive_an_output), "pin 5 is an output");
+    assert_says(last_words_of(watch_five_times), "more than 4 watchers");
+    assert_says(last_words_of(unwatch_what_does_not_watch), "not there");
 }
 
 static void a_pin_can_be_taken_again_after_a_reset(void **state)
@@ -315,27 +329,6 @@ static void a_pin_can_be_taken_again_after_a_reset(void **state)
 }
 
 /* ---- Lines from outside. */
-
-static int connect_to_pins(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    const char *colon = strchr(dz_pin_place(), ':');
-
-    assert_non_null(colon);
-    address.sin_port = htons((uint16_t)atoi(colon + 1));
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    assert_int_equal(
-        connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
-    return client;
-}
-
-static void say(int client, const char *text)
-{
-    size_t len = strlen(text);
-
-    assert_int_equal(write(client, text, len), (ssize_t)len);
-}
 
 static void hear_line(int client, char *line, size_t size)
 {
@@ -371,7 +364,7 @@ static void a_client_drives_inputs_and_hears_outputs(void **state)
     (void)state;
     prepare_for_edges();
     assert_true(dz_pin_open("tcp:0", &error));
-    client = connect_to_pins();
+    client = connect_to(dz_pin_place());
     say(client,
         "\r\n  \nnonsense\npin 64 high\npin 7 up\npin 7 high low\n"
         "pin -1 high\npin 8 toggle\npin 63 high\r\n");
@@ -400,7 +393,7 @@ static void an_output_cannot_be_driven_by_a_client(void **state)
     strcpy(line + sizeof(line) - 16, "\npin 63 high\n");
     prepare_for_edges();
     assert_true(dz_pin_open("tcp:0", &error));
-    client = connect_to_pins();
+    client = connect_to(dz_pin_place());
     dz_pin_write(dz_pin_5, DZ_LOW);
     say(client, "pin 5 high\n");
     say(client, line);
@@ -418,17 +411,6 @@ static void an_output_cannot_be_driven_by_a_client(void **state)
 
 enum { STEPS = 20000 };
 
-static uint64_t seed;
-static uint64_t random_state;
-
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
 static long wrong_at;
 
 /* Pin 63 is driven, pin 5 written; interrupts come at both edges of 63. */
@@ -439,7 +421,7 @@ static void move_at_random(void *argument)
 
     (void)argument;
     dz_pin_interrupt(dz_pin_63, &core, IRQ, DZ_EDGE_BOTH);
-    for (long step = 1; step <= STEPS && wrong_at == 0; step++) {
+    for (step = 1; step <= STEPS && wrong_at == 0; step++) {
         unsigned which = dice(2);
         enum dz_level level = dice(2) == 0 ? DZ_LOW : DZ_HIGH;
 
@@ -458,12 +440,8 @@ static void move_at_random(void *argument)
 
 static void every_change_of_many_is_seen(void **state)
 {
-    const char *given = getenv("DOZE_SEED");
-
     (void)state;
-    seed = given != NULL ? strtoull(given, NULL, 0) : 20240607;
-    printf("DOZE_SEED=%llu\n", (unsigned long long)seed);
-    random_state = seed;
+    random_begin();
     wrong_at = 0;
     dz_core_bind(&core, IRQ, count_edge, NULL);
 

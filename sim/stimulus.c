@@ -178,7 +178,7 @@ static void fire(struct dz_due *due)
     set_due();
 }
 
-static void watch_pin(unsigned number, enum dz_level level, void *argument)
+static void watch_pin(unsigned number, uint8_t level, void *argument)
 {
     (void)argument;
     for (struct event *event = events; event != NULL; event = event->next)

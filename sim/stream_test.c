@@ -3,16 +3,14 @@
 
 #include "sim/stream.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 
 #include "sim/loop.h"
-#include "sim/test.h"
+#include "sim/test_client.h"
 #include "sim/uart.h"
 
 /* All of it as firmware and its user see it: through a UART. */
@@ -101,13 +99,6 @@ static void echo_bytes(unsigned count)
     run_until_echoed(count, run_echo);
 }
 
-static void say(int fd, const char *text)
-{
-    size_t len = strlen(text);
-
-    assert_int_equal(write(fd, text, len), (ssize_t)len);
-}
-
 static void assert_hears(int fd, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -128,20 +119,6 @@ static void assert_cannot_open(
 
 /* ---- tcp. */
 
-static int connect_to_uart(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    const char *colon = strchr(dz_uart_place(UART), ':');
-
-    assert_non_null(colon);
-    address.sin_port = htons((uint16_t)atoi(colon + 1));
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    assert_int_equal(
-        connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
-    return client;
-}
-
 static void clients_come_one_after_the_other(void **state)
 {
     int first;
@@ -149,8 +126,8 @@ static void clients_come_one_after_the_other(void **state)
 
     (void)state;
     assert_true(dz_uart_open(UART, "tcp:0", &error));
-    first = connect_to_uart();
-    second = connect_to_uart();
+    first = connect_to(dz_uart_place(UART));
+    second = connect_to(dz_uart_place(UART));
     say(second, "later");
     say(first, "hello");
     echo_bytes(5);
@@ -199,7 +176,7 @@ static void a_core_that_never_sleeps_hears_too(void **state)
 
     (void)state;
     assert_true(dz_uart_open(UART, "tcp:0", &error));
-    client = connect_to_uart();
+    client = connect_to(dz_uart_place(UART));
     say(client, "hello");
 
     dz_core_start(&core, poll_for_bytes, NULL);
@@ -225,7 +202,7 @@ static void what_comes_from_outside_comes_at_the_present(void **state)
     if (!test_is_virtual())
         skip();
     assert_true(dz_uart_open(UART, "tcp:0", &error));
-    client = connect_to_uart();
+    client = connect_to(dz_uart_place(UART));
     say(client, text);
 
     run_until_echoed(strlen(text), echo_after_a_while);
@@ -752,7 +729,7 @@ static void what_is_sent_before_a_client_comes_is_gone(void **state)
     assert_true(dz_uart_open(UART, "tcp:0", &error));
     dz_uart_inject(UART, (const uint8_t *)"early", 5);
     echo_bytes(5);
-    client = connect_to_uart();
+    client = connect_to(dz_uart_place(UART));
     say(client, "late");
     echo_bytes(4);
 

@@ -17,7 +17,6 @@
 enum {
     BITS = 10,           /* of a byte on the wire */
     OUTSIDE_MUCH = 4096, /* bytes waiting, at which a stream is made to wait */
-    WATCHERS = 4,
 };
 
 struct fifo {
@@ -61,13 +60,8 @@ struct port {
     struct dz_stream stream;
 };
 
-struct watcher {
-    dz_uart_watcher *watch; /* NULL: free */
-    void *argument;
-};
-
 static struct port ports[DZ_UARTS];
-static struct watcher watchers[WATCHERS];
+static struct dz_watch watches[DZ_WATCHERS];
 
 static void fifo_put(struct fifo *fifo, uint8_t byte)
 {
@@ -161,13 +155,9 @@ static void start_sending(struct port *port, uint64_t at)
 static void end_sending(struct dz_due *due)
 {
     struct port *port = container_of(due, struct port, out);
-    unsigned number = port->taken.number;
 
     dz_stream_write(&port->stream, &port->shifted, 1);
-    for (int i = 0; i < WATCHERS; i++) {
-        if (watchers[i].watch != NULL)
-            watchers[i].watch(number, port->shifted, watchers[i].argument);
-    }
+    dz_watch_tell(watches, port->taken.number, port->shifted);
     port->is_shifting = false;
     start_sending(port, port->sent_at);
     set_level(port);
@@ -443,33 +433,12 @@ void dz_uart_inject(unsigned number, const uint8_t *bytes, size_t len)
     dz_machine_unlock(key);
 }
 
-static void replace_watcher(const struct watcher *old, struct watcher new)
+void dz_uart_watch(dz_watcher *watcher, void *argument)
 {
-    dz_key key = dz_machine_lock();
-    int i = 0;
-
-    while (i < WATCHERS &&
-        (watchers[i].watch != old->watch ||
-            watchers[i].argument != old->argument))
-        i++;
-    if (i == WATCHERS)
-        dz_panic("a UART has more than 4 watchers, or one is removed that is "
-                 "not there",
-            __FILE__, __LINE__);
-    watchers[i] = new;
-    dz_machine_unlock(key);
+    dz_watch_add(watches, watcher, argument);
 }
 
-void dz_uart_watch(dz_uart_watcher *watcher, void *argument)
+void dz_uart_unwatch(dz_watcher *watcher, void *argument)
 {
-    static const struct watcher none;
-
-    replace_watcher(&none, (struct watcher){watcher, argument});
-}
-
-void dz_uart_unwatch(dz_uart_watcher *watcher, void *argument)
-{
-    const struct watcher old = {watcher, argument};
-
-    replace_watcher(&old, (struct watcher){NULL, NULL});
+    dz_watch_remove(watches, watcher, argument);
 }

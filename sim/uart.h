@@ -43,6 +43,7 @@
 
 #include "sim/core.h"
 #include "sim/stream.h"
+#include "sim/watch.h"
 
 enum { DZ_UARTS = 4, DZ_UART_FIFO = 16, DZ_UART_BAUD = 115200 };
 
@@ -110,10 +111,8 @@ void dz_uart_inject(unsigned number, const uint8_t *bytes, size_t len);
 
 /* Called for each byte that is sent, when its last bit is, within a machine
  * lock, where dues happen. It may inject. */
-typedef void dz_uart_watcher(unsigned number, uint8_t byte, void *argument);
-
-void dz_uart_watch(dz_uart_watcher *watcher, void *argument);
-void dz_uart_unwatch(dz_uart_watcher *watcher, void *argument);
+void dz_uart_watch(dz_watcher *watcher, void *argument);
+void dz_uart_unwatch(dz_watcher *watcher, void *argument);
 
 /* As when the power comes on: nobody's, with empty FIFOs, nothing waiting
  * outside, no interrupts. Watchers and streams stay. While no core runs: before

@@ -2,7 +2,7 @@
 #include "sim/uart.h"
 
 #include "sim/interrupt.h"
-#include "sim/test.h"
+#include "sim/test_random.h"
 
 /* 10 bits at 115200 baud take 86805.55 ns. */
 enum { IRQ = 7, MAX = 4096, BYTE_TIME = 86805, FAST = 10000000 };
@@ -579,19 +579,10 @@ static void a_uart_can_be_taken_again_after_a_reset(void **state)
 
 enum { STEPS = 3000, RANDOM_MAX = STEPS * 12 };
 
-static uint64_t random_state;
 static uint8_t wrote[RANDOM_MAX];
 static unsigned written;
 static uint8_t heard[RANDOM_MAX];
 static unsigned heard_count;
-
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
 
 static void carry(unsigned number, uint8_t byte, void *argument)
 {
@@ -662,7 +653,7 @@ static void send_at_random(void *argument)
 {
     (void)argument;
     dz_uart_set_baud(dz_uart_1, FAST);
-    for (unsigned step = 0; step < STEPS; step++) {
+    for (step = 0; step < STEPS; step++) {
         act_at_random();
         lost += dz_uart_take_overrun(dz_uart_1);
     }
@@ -674,12 +665,8 @@ static void send_at_random(void *argument)
 
 static void nothing_is_lost_that_is_not_counted(void **state)
 {
-    const char *given = getenv("DOZE_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : 20240608;
-
     (void)state;
-    printf("DOZE_SEED=%llu\n", (unsigned long long)seed);
-    random_state = seed;
+    random_begin();
     written = 0;
     heard_count = 0;
     dz_uart_watch(carry, NULL);

@@ -295,12 +295,6 @@ void dz_virtual_charge(uint64_t ns)
         compute(core, core->virtual.clock - ns);
 }
 
-void dz_virtual_progress(void)
-{
-    if (running != NULL)
-        running->virtual.progress = running->virtual.clock;
-}
-
 static void dispatch(void)
 {
     compute(running, running->virtual.clock);
@@ -455,8 +449,9 @@ static void close_handler(struct dz_core *core, int opened)
     (void)opened;
 }
 
-/* Of the core's events, a poll takes time. With several cores it takes at least
- * 1 ns, or one that is never idle would keep the others from their turn. */
+/* Of the core's events, a poll takes time, and is no busy loop. With several
+ * cores it takes at least 1 ns, or one that is never idle would keep the others
+ * from their turn. */
 static void charge_poll(unsigned event, const void *subject, const void *detail)
 {
     uint32_t cost = dz_machine_running()->costs.poll;
@@ -465,7 +460,8 @@ static void charge_poll(unsigned event, const void *subject, const void *detail)
     (void)detail;
     if (event != DZ_EVENT_POLL)
         return;
-    dz_virtual_progress();
+    if (running != NULL)
+        running->virtual.progress = running->virtual.clock;
     dz_virtual_charge(cost == 0 && core_count > 1 ? 1 : cost);
 }
 

@@ -28,9 +28,6 @@ uint64_t dz_virtual_now(void);
  * come, and cores that are behind go on. Nothing happens outside cores. */
 void dz_virtual_charge(uint64_t ns);
 
-/* The core begins something new: it is not in a busy loop. */
-void dz_virtual_progress(void);
-
 /* A due happens: whoever acts is no core, though one may have let it happen. */
 bool dz_virtual_is_firing(void);
 

@@ -11,37 +11,15 @@
  * The model keeps plain arrays. It makes its step right before the code under
  * test makes the same one, with interrupts off between the two; then the
  * results are compared, and all queues, grants and counts.
- *
- * DOZE_SEED and DOZE_STEPS replay a run or make it longer.
  */
 
 #include "executor/join.h"
 #include "executor/select.h"
-#include "sim/test.h"
+#include "sim/test_random.h"
 #include "sync/channel.h"
 #include "sync/signal.h"
 
 enum { WORKERS = 7, OPERATIONS = 14, LIST = 32, IRQ = 5, STEPS = 1000000 };
-
-/* Random numbers: xorshift64 (Marsaglia 2003). */
-static uint64_t seed;
-static uint64_t random_state;
-static long step;
-
-static unsigned dice(unsigned sides)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (unsigned)(random_state >> 11) % sides;
-}
-
-#define check(condition)                                                  \
-    do {                                                                  \
-        if (!(condition))                                                 \
-            fail_msg("%s, line %d: step %ld, replay with DOZE_SEED=%llu", \
-                #condition, __LINE__, step, (unsigned long long)seed);    \
-    } while (0)
 
 static struct {
     long interrupts;
@@ -663,26 +641,12 @@ static void come_to_rest(void)
     check(latest_model.values.promised.count == 0);
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    char *end;
-    uint64_t number;
-
-    if (text == NULL)
-        return otherwise;
-    number = strtoull(text, &end, 0);
-    if (end == text || *end != '\0')
-        fail_msg("%s=%s is not a number", variable, text);
-    return number;
-}
-
 static void report(void)
 {
-    print_message("seed %llu: %ld steps, %ld interrupts, %ld polls, %ld of "
+    print_message("%ld steps, %ld interrupts, %ld polls, %ld of "
                   "them in vain, %ld grants passed on, operations completed:",
-        (unsigned long long)seed, step, counted.interrupts, counted.polls,
-        counted.polls_in_vain, counted.passed_on);
+        step, counted.interrupts, counted.polls, counted.polls_in_vain,
+        counted.passed_on);
     for (unsigned i = 0; i < OPERATIONS; i++)
         print_message(" %ld", counted.completed[i]);
     print_message("\n");
@@ -690,8 +654,7 @@ static void report(void)
 
 static void begin(void)
 {
-    seed = number_from("DOZE_SEED", 1);
-    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_begin();
     workers = (struct dz_pool){counted_work_poll, "workers", __FILE__, __LINE__,
         workers_slots, sizeof(struct worker), WORKERS, false};
     for (unsigned i = 0; i < CHANNELS; i++)
@@ -705,7 +668,7 @@ static void begin(void)
 
 static void does_what_the_model_does_at_every_step(void **state)
 {
-    long steps = (long)number_from("DOZE_STEPS", STEPS);
+    long steps = random_steps(STEPS);
 
     (void)state;
     begin();
