@@ -738,7 +738,7 @@ static void look_without_a_machine(void)
 static void misuse_panics(void **state)
 {
     (void)state;
-    assert_says(last_words_of(open_too_wide), "1 to 64 bits");
+    assert_says(last_words_of(open_too_wide), "2 to 64 bits");
     assert_says(last_words_of(tick_too_fast), "tick_hz is at most");
     assert_says(last_words_of(look_without_a_machine), "there is no machine");
 }

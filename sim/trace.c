@@ -7,12 +7,12 @@
  * the ring, each with its interrupts off so that its events are in the order of
  * their times, and the loop's thread takes them out every few ms.
  *
- * A slot's stamp is 1 more than the number of the event that it holds, and 0
- * while one is written. Slots that are not written to a file yet are not used
- * again; without a file, the oldest is. Whoever prints the ring meanwhile sees
- * from the stamp, before and behind it, that a slot has changed. All words are
- * atomic, since they may change under that look; their order comes from the
- * stamp.
+ * A slot's stamp is 1 more than the number of the event that it holds, 0 while
+ * it holds none, and the largest number while one is written. Slots that are
+ * not written to a file yet are not used again; without a file, the oldest is.
+ * Whoever prints the ring meanwhile sees from the stamp, before and behind it,
+ * that a slot has changed. All words are atomic, since they may change under
+ * that look; their order comes from the stamp.
  */
 #include "sim/trace.h"
 
@@ -82,6 +82,8 @@ enum {
     PERIOD = 2000000, /* ns from one look of the loop at the ring to the next */
 };
 
+#define BEING_WRITTEN UINT64_MAX
+
 static struct {
     _Atomic uint64_t stamp;
     _Atomic uint64_t words[WORDS];
@@ -119,13 +121,26 @@ static bool reserve(uint64_t *number)
     return true;
 }
 
+/* Without files, nobody waits for a slot to be read. Of two that write to it,
+ * since one was held up for a turn of the ring, one drops its event. */
+static bool take_slot(unsigned slot, uint64_t number)
+{
+    uint64_t before =
+        atomic_load_explicit(&ring[slot].stamp, memory_order_relaxed);
+
+    return before <= number &&
+        atomic_compare_exchange_strong_explicit(&ring[slot].stamp, &before,
+            BEING_WRITTEN, memory_order_acquire, memory_order_relaxed);
+}
+
 static void store(uint64_t number, const struct record *record)
 {
     unsigned slot = number % DZ_TRACE_LENGTH;
     uint64_t words[WORDS] = {0};
 
+    if (!take_slot(slot, number))
+        return;
     memcpy(words, record, sizeof(*record));
-    atomic_store_explicit(&ring[slot].stamp, 0, memory_order_relaxed);
     /* Released and acquired one by one: whoever sees a new word sees at its
      * second look that the stamp is. */
     for (unsigned i = 0; i < WORDS; i++)
