@@ -203,7 +203,7 @@ static void misuse_thread_mode(void)
 
 static void a_thread_mode_object_on_the_second_core_panics(void **state)
 {
-    struct last_words words = last_words_of(misuse_thread_mode);
+    struct last_words words = last_words_at(DZ_EXIT_RACE, misuse_thread_mode);
 
     (void)state;
     assert_says(words, "thread_channel");

@@ -37,7 +37,7 @@ enum dz_exit_code {
     DZ_EXIT_DEADLOCK = 2,          /* all asleep, nothing is scheduled */
     DZ_EXIT_BUSY_LOOP = 3,         /* a core neither sleeps nor gets on */
     DZ_EXIT_TIMEOUT = 4,           /* --stop-after; an expectation was open */
-    DZ_EXIT_RACE = 5,              /* unguarded access by two contexts */
+    /* DZ_EXIT_RACE = 5: a panic, since two contexts used what is not guarded */
     DZ_EXIT_NOT_DETERMINISTIC = 6, /* --check-determinism; two runs differed */
     DZ_EXIT_USAGE = 64,            /* a bad option or stimulus; nothing ran */
 };

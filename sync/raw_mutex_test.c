@@ -76,7 +76,8 @@ static void thread_mode_in_an_interrupt(void)
 
 static void a_thread_mode_object_in_an_interrupt_panics(void **state)
 {
-    struct last_words words = last_words_of(thread_mode_in_an_interrupt);
+    struct last_words words =
+        last_words_at(DZ_EXIT_RACE, thread_mode_in_an_interrupt);
 
     (void)state;
     assert_says_place(words, thread_line);
@@ -100,7 +101,8 @@ static void noop_in_an_interrupt_while_locked(void)
 
 static void a_noop_object_in_an_interrupt_while_locked_panics(void **state)
 {
-    struct last_words words = last_words_of(noop_in_an_interrupt_while_locked);
+    struct last_words words =
+        last_words_at(DZ_EXIT_RACE, noop_in_an_interrupt_while_locked);
 
     (void)state;
     assert_says_place(words, noop_line);
@@ -118,7 +120,8 @@ static void noop_from_two_executors(void)
 
 static void a_noop_object_from_a_second_executor_panics(void **state)
 {
-    struct last_words words = last_words_of(noop_from_two_executors);
+    struct last_words words =
+        last_words_at(DZ_EXIT_RACE, noop_from_two_executors);
 
     (void)state;
     assert_says_place(words, noop_line);
@@ -136,7 +139,8 @@ static void noop_from_a_task_and_an_interrupt(void)
 
 static void a_noop_object_of_an_executor_in_an_interrupt_panics(void **state)
 {
-    struct last_words words = last_words_of(noop_from_a_task_and_an_interrupt);
+    struct last_words words =
+        last_words_at(DZ_EXIT_RACE, noop_from_a_task_and_an_interrupt);
 
     (void)state;
     assert_says(words, "a noop object is used in a second context");
@@ -153,7 +157,7 @@ static void noop_from_an_interrupt_and_a_task(void)
 static void a_noop_object_of_an_interrupt_in_a_task_panics(void **state)
 {
     (void)state;
-    assert_says(last_words_of(noop_from_an_interrupt_and_a_task),
+    assert_says(last_words_at(DZ_EXIT_RACE, noop_from_an_interrupt_and_a_task),
         "a noop object is used in a second context");
 }
 
@@ -330,7 +334,8 @@ static void lock_noop_and_interrupt(void)
 
 static void an_interrupt_that_locks_a_locked_noop_mutex_panics(void **state)
 {
-    struct last_words words = last_words_of(lock_noop_and_interrupt);
+    struct last_words words =
+        last_words_at(DZ_EXIT_RACE, lock_noop_and_interrupt);
 
     (void)state;
     assert_says(words, "an object is used while it is locked");
@@ -354,7 +359,7 @@ static void thread_mutex_and_interrupt(void)
 static void a_thread_mode_mutex_in_an_interrupt_panics(void **state)
 {
     (void)state;
-    assert_says(last_words_of(thread_mutex_and_interrupt),
+    assert_says(last_words_at(DZ_EXIT_RACE, thread_mutex_and_interrupt),
         "object: thread_stats at 0x");
 }
 

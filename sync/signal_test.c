@@ -394,8 +394,10 @@ static void thread_in_an_interrupt(void)
 static void misuse_names_the_signal(void **state)
 {
     (void)state;
-    assert_says(last_words_of(noop_in_second_context), "noop_signal at 0x");
-    assert_says(last_words_of(thread_in_an_interrupt), "thread_signal at 0x");
+    assert_says(last_words_at(DZ_EXIT_RACE, noop_in_second_context),
+        "noop_signal at 0x");
+    assert_says(last_words_at(DZ_EXIT_RACE, thread_in_an_interrupt),
+        "thread_signal at 0x");
 }
 
 RUN_TESTS(TEST(keeps_only_the_latest_value),

@@ -206,6 +206,15 @@ static void describe(struct text *text, const struct dz_panic *panic)
     append_context(text, panic->second);
 }
 
+static bool is_race(const struct dz_panic *panic)
+{
+    const struct dz_context *second = panic->second;
+
+    return second != NULL &&
+        (second->executor != panic->context.executor ||
+            second->port != panic->context.port);
+}
+
 /* In a signal's frame, whatever exit() does could wait for what was
  * interrupted; and a handler that came within exit() could wait for that. */
 static bool can_exit(void)
@@ -217,7 +226,7 @@ static bool can_exit(void)
 
 /* The first that panics ends the program. If it panics again on the way out,
  * there is no way but this; another core waits for its end. */
-static _Noreturn void leave(void)
+static _Noreturn void leave(int code)
 {
     static atomic_flag is_leaving = ATOMIC_FLAG_INIT;
     static DZ_PORT_LOCAL bool is_ours;
@@ -225,9 +234,9 @@ static _Noreturn void leave(void)
     while (atomic_flag_test_and_set(&is_leaving) && !is_ours)
         pause();
     if (is_ours || !can_exit())
-        _exit(DZ_EXIT_PANIC);
+        _exit(code);
     is_ours = true;
-    exit(DZ_EXIT_PANIC);
+    exit(code);
 }
 
 void dz_port_panic(const struct dz_panic *panic)
@@ -237,5 +246,5 @@ void dz_port_panic(const struct dz_panic *panic)
     describe(&text, panic);
     append(&text, "\n");
     (void)!write(STDERR_FILENO, text.bytes, text.len);
-    leave();
+    leave(is_race(panic) ? DZ_EXIT_RACE : DZ_EXIT_PANIC);
 }

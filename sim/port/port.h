@@ -81,7 +81,9 @@ struct dz_port_executor {
 };
 
 enum {
-    DZ_EXIT_PANIC = 1, /* the exit code of a program that panicked */
+    DZ_EXIT_PANIC = 1, /* the exit code of a program that panicked; */
+    DZ_EXIT_RACE = 5,  /* and if two contexts used an object that is not
+                          guarded against that */
     DZ_PORT_THREAD_MODE = INT16_MIN,
     DZ_CONTEXT_CORE = 512, /* dz_port_context() is the exception number, and
                               this for each core before ours */
@@ -107,7 +109,8 @@ enum { DZ_PORT_LISTENERS = 8 };
 void dz_port_listen(dz_port_listener *listener);
 void dz_port_ignore(dz_port_listener *listener);
 
-/* Writes the panic to standard error and exits with DZ_EXIT_PANIC. */
+/* Writes the panic to standard error, and exits with DZ_EXIT_RACE if it names
+ * two contexts, else with DZ_EXIT_PANIC. */
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
 uint64_t dz_port_now(void);
