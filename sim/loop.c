@@ -2,6 +2,7 @@
 #include "sim/loop.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -29,6 +30,8 @@ static bool is_stopping;
  * its interrupts off while it holds it, so no handler finds it taken by what it
  * interrupted. */
 static pthread_mutex_t lock;
+static atomic_uint wanted; /* who waits for it or has it, */
+static atomic_uint given;  /* and how often it was given */
 static pthread_cond_t served;
 static struct request *requests; /* the oldest first */
 static struct dz_heap dues;
@@ -73,14 +76,26 @@ dz_key dz_loop_lock(void)
 {
     dz_key key = dz_port_mask();
 
+    atomic_fetch_add(&wanted, 1);
     pthread_mutex_lock(&lock);
+    atomic_fetch_add(&given, 1);
     return key;
 }
 
 void dz_loop_unlock(dz_key key)
 {
     pthread_mutex_unlock(&lock);
+    atomic_fetch_sub(&wanted, 1);
     dz_port_unmask(key);
+}
+
+/* A mutex is not fair: whoever takes it again at once has it for ever. */
+static void let_others_in(void)
+{
+    unsigned before = atomic_load(&given);
+
+    while (atomic_load(&wanted) != 0 && atomic_load(&given) == before)
+        sched_yield();
 }
 
 /* The earliest due sets the alarm. */
@@ -92,11 +107,14 @@ static void set_alarm_locked(const struct dz_heap_node *before)
 
 static void fire_due(void)
 {
-    dz_key key = dz_loop_lock();
-    uint64_t by = dz_loop_now();
+    dz_key key;
+    uint64_t by;
 
-    /* What becomes due meanwhile is left to the next ring, so that others get
-     * the lock, however fast dues follow. */
+    /* However fast dues follow: what becomes due meanwhile is left to the next
+     * ring, too. */
+    let_others_in();
+    key = dz_loop_lock();
+    by = dz_loop_now();
     while (dues.root != NULL && dues.root->key <= by) {
         struct dz_due *due = container_of(dues.root, struct dz_due, node);
 
