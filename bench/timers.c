@@ -52,7 +52,7 @@ static void begin(void)
 static void end(void)
 {
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
-    dz_port_core = (struct dz_port_core){.machine = NULL};
+    dz_port_core.machine = NULL;
 }
 
 /* The same ones in each run: xorshift32 (Marsaglia 2003). */

@@ -219,7 +219,8 @@ install_build_tools() {
     build_hdr
 }
 
-# build PRESET [TARGET...]: configures once, then builds what has changed.
+# build PRESET [TARGET...]: configures anew, in case somebody has changed the
+# options, and builds what has changed.
 build() {
     local preset=$1 targets=()
 
@@ -228,7 +229,7 @@ build() {
     say "building: $preset"
     (
         cd "$root" &&
-            { [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"; } &&
+            cmake --preset "$preset" &&
             cmake --build --preset "$preset" ${targets[@]+"${targets[@]}"}
     ) >"$root/build/$preset.log" 2>&1 || {
         tail -n 30 "$root/build/$preset.log" >&2
