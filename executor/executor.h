@@ -87,9 +87,9 @@ void dz_executor_spawn(struct dz_executor *executor, struct dz_task *task);
 void dz_executor_poll(struct dz_executor *executor);
 
 /* Leaves an executor to an interrupt of this core, which polls it from now on.
- * What was spawned before runs at once. How numbers of priorities are ordered
- * is the port's. Panics if the executor was started before, runs, or is another
- * core's. Thread mode. */
+ * What was spawned before runs at once. Which priorities are more urgent is
+ * the port's: on Arm and in the simulator, smaller numbers. Panics if the
+ * executor was started before, runs, or is another core's. Thread mode. */
 void dz_executor_start(
     struct dz_executor *executor, int interrupt, unsigned priority);
 
