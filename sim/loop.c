@@ -186,8 +186,11 @@ void dz_loop_call(void (*run)(void *argument), void *argument)
         end = &(*end)->next;
     *end = &request;
     uv_async_send(&bell);
+    /* Who waits for the loop does not have the lock meanwhile. */
+    atomic_fetch_sub(&wanted, 1);
     while (!request.is_done)
         pthread_cond_wait(&served, &lock);
+    atomic_fetch_add(&wanted, 1);
     dz_loop_unlock(key);
 }
 
