@@ -18,9 +18,7 @@ struct dz_core *dz_core_here(void)
 
 static struct dz_core_vector *vector_of(struct dz_core *core, int irq)
 {
-    if (irq < DZ_PENDSV || irq >= DZ_NVIC_IRQS)
-        dz_panic("there is no interrupt of this number", __FILE__, __LINE__);
-    return &core->vectors[irq - DZ_PENDSV];
+    return &core->vectors[dz_nvic_index(irq)];
 }
 
 /* Ends a change of the NVIC: what may run now runs. */
@@ -138,8 +136,10 @@ static void run_handler(struct dz_core *core, int irq)
  */
 void dz_core_run_pending(struct dz_core *core)
 {
+    unsigned round = dz_port_is_thread_mode() ? 1 : 0;
     int saved = errno;
 
+    core->rounds += round;
     do {
         int irq;
 
@@ -155,15 +155,10 @@ void dz_core_run_pending(struct dz_core *core)
         dz_port_core.masked = 0;
         atomic_signal_fence(memory_order_seq_cst);
     } while (dz_port_core.deferred != 0);
+    core->rounds += round;
     if (atomic_load(&core->is_stopped))
         dz_port_core.deferred = 1;
     errno = saved;
-}
-
-void dz_core_end_if_stopped(struct dz_core *core)
-{
-    if (atomic_load(&core->is_stopped) && dz_port_is_thread_mode())
-        dz_core_machine->end(core);
 }
 
 static bool has_event(struct dz_core *core)

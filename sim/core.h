@@ -82,7 +82,8 @@ struct dz_virtual_core {
     uint64_t clock;           /* ns: how far it has come */
     uint64_t since;           /* ns: it computes from here to its clock;
                                  UINT64_MAX: it does not */
-    uint64_t progress;        /* ns: when it last slept or began a poll */
+    uint64_t progress;        /* ns: when it last slept or began a poll, */
+    uint64_t returned;        /* and when it was last in thread mode */
     bool is_asleep;
     bool is_ended;
 };
@@ -95,6 +96,9 @@ struct dz_core {
     struct dz_clock clock;
     bool is_started;        /* and not joined yet; the starter's */
     atomic_bool is_stopped; /* asked to end */
+    /* Odd while interrupts keep thread mode waiting, another number each time.
+     * The core's; a watchdog looks at it. */
+    volatile unsigned rounds;
     void (*main)(void *argument);
     void *argument;
     struct dz_real_core real;
@@ -142,9 +146,10 @@ void dz_core_join(struct dz_core *core);
 
 /* Makes the core end, wherever its main is, and joins it. That takes effect
  * when it sleeps, or when it next leaves a critical section in thread mode: an
- * executor does so all the time. Memory stays as the core left it: firmware
- * that is to run again clears its pools and objects first, as start-up code
- * does. Not on the core itself. */
+ * executor does so all the time. In virtual time, a look at the clock or at a
+ * peripheral is enough, and handlers that keep it from thread mode for more
+ * than 1 ms are cut short. Memory stays as the core left it: firmware that is
+ * to run again clears its pools and objects first, as start-up code does. Not on the core itself. */
 void dz_core_stop(struct dz_core *core);
 
 /* The first half of dz_core_stop: asks, and does not wait. A core that has not
@@ -174,7 +179,6 @@ struct dz_core_machine {
     int (*open)(struct dz_core *core); /* around each handler, masked */
     void (*close)(struct dz_core *core, int opened);
     void (*sleep)(struct dz_core *core, bool (*is_over)(struct dz_core *core));
-    void (*end)(struct dz_core *core); /* in thread mode; does not return */
 };
 
 extern const struct dz_core_machine dz_real_machine;
@@ -189,9 +193,6 @@ void dz_core_begin(struct dz_core *core);
 
 /* Runs all that may run now. Called unmasked. */
 void dz_core_run_pending(struct dz_core *core);
-
-/* Ends the core if it is to stop, in thread mode. */
-void dz_core_end_if_stopped(struct dz_core *core);
 
 /* The fields of struct dz_port_machine that both have in common. */
 void dz_core_port_wait(void);

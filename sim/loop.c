@@ -21,7 +21,8 @@ struct request {
 static uv_loop_t uv;
 static enum dz_time kind;
 static atomic_uint inputs;
-static uint64_t origin; /* of our time on that of uv_hrtime() */
+static atomic_bool is_rung; /* since the last look: by a signal handler */
+static uint64_t origin;     /* of our time on that of uv_hrtime() */
 static pthread_t thread;
 static uv_async_t bell; /* a request is there, or nobody needs us any more */
 static bool is_stopping;
@@ -65,6 +66,19 @@ void dz_machine_close_input(void)
 bool dz_loop_has_input(void)
 {
     return atomic_load(&inputs) != 0;
+}
+
+void dz_loop_ring(uv_async_t *handle)
+{
+    uv_async_send(handle);
+    atomic_store(&is_rung, true);
+}
+
+/* At each charge: the load alone is cheap. */
+bool dz_loop_take_ring(void)
+{
+    return atomic_load_explicit(&is_rung, memory_order_relaxed) &&
+        atomic_exchange(&is_rung, false);
 }
 
 uint64_t dz_loop_now(void)

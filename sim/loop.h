@@ -27,6 +27,13 @@ void dz_loop_turn(uv_run_mode mode);
 
 bool dz_loop_has_input(void);
 
+/* Sends to the loop, which in virtual time is to turn soon, whether it has an
+ * input or not. Any thread, any context, signal handlers too. */
+void dz_loop_ring(uv_async_t *bell);
+
+/* In virtual time: true once behind each ring. */
+bool dz_loop_take_ring(void);
+
 /* In real time; see sim/machine.h. */
 uint64_t dz_loop_now(void);
 dz_key dz_loop_lock(void);

@@ -20,7 +20,8 @@
  * Each core has come as far as its own work has taken it; the one that is
  * behind goes on first, and what is due happens before any core gets beyond
  * it. What is due at the same instant happens in an order that the seed
- * chooses. Two runs with the same seed are the same.
+ * chooses. Two runs with the same seed are the same. After 2^52 ns, which is 52
+ * days, virtual time has reached its end, and the program exits.
  *
  * A peripheral is made of dues (below): at an instant of the machine's time, a
  * function is called that raises an interrupt. It touches no task and no

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/nvic.h"
 
+#include <stdio.h>
+
 #include "executor/panic.h"
 
 /*
@@ -12,11 +14,17 @@
 /* PendSV and SysTick in the first word. */
 enum { SYSTEM = 3 };
 
-static unsigned index_of(int irq)
+unsigned dz_nvic_index(int irq)
 {
-    if (irq < DZ_PENDSV || irq >= DZ_NVIC_IRQS)
-        dz_panic("there is no interrupt of this number", __FILE__, __LINE__);
-    return (unsigned)(irq - DZ_PENDSV);
+    static char reason[96];
+
+    if (irq >= DZ_PENDSV && irq < DZ_NVIC_IRQS)
+        return (unsigned)(irq - DZ_PENDSV);
+    snprintf(reason, sizeof(reason),
+        "there is no interrupt %d: they are 0 to %d, PendSV (%d) and SysTick "
+        "(%d)",
+        irq, DZ_NVIC_IRQS - 1, DZ_PENDSV, DZ_SYSTICK);
+    dz_panic(reason, __FILE__, __LINE__);
 }
 
 static unsigned line_of(int irq)
@@ -24,7 +32,7 @@ static unsigned line_of(int irq)
     if (irq == DZ_PENDSV || irq == DZ_SYSTICK)
         dz_panic(
             "PendSV and SysTick have no line: pend them", __FILE__, __LINE__);
-    return index_of(irq);
+    return dz_nvic_index(irq);
 }
 
 static uint32_t bit_of(unsigned index)
@@ -39,7 +47,7 @@ static uint64_t asserted(uint32_t bit)
 
 void dz_nvic_pend(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     atomic_fetch_or(&nvic->state[index / 32], bit_of(index));
 }
@@ -49,7 +57,7 @@ void dz_nvic_pend(struct dz_nvic *nvic, int irq)
  * be cleared with the rest. */
 void dz_nvic_clear_pending(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
     uint32_t bit = bit_of(index);
     uint64_t state = atomic_load(&nvic->state[index / 32]);
 
@@ -85,21 +93,21 @@ void dz_nvic_lower(struct dz_nvic *nvic, int irq)
 
 bool dz_nvic_is_pending(const struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     return (atomic_load(&nvic->state[index / 32]) & bit_of(index)) != 0;
 }
 
 void dz_nvic_enable(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     atomic_fetch_or(&nvic->enabled[index / 32], bit_of(index));
 }
 
 void dz_nvic_disable(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     if (index < 2)
         dz_panic("PendSV and SysTick cannot be disabled: mask them instead",
@@ -115,7 +123,7 @@ static uint32_t enabled_in(const struct dz_nvic *nvic, unsigned word)
 
 bool dz_nvic_is_enabled(const struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     return (enabled_in(nvic, index / 32) & bit_of(index)) != 0;
 }
@@ -132,12 +140,13 @@ static uint8_t implemented(const struct dz_nvic *nvic, uint8_t priority)
 
 void dz_nvic_set_priority(struct dz_nvic *nvic, int irq, uint8_t priority)
 {
-    atomic_store(&nvic->priority[index_of(irq)], implemented(nvic, priority));
+    atomic_store(
+        &nvic->priority[dz_nvic_index(irq)], implemented(nvic, priority));
 }
 
 unsigned dz_nvic_priority(const struct dz_nvic *nvic, int irq)
 {
-    return atomic_load(&nvic->priority[index_of(irq)]);
+    return atomic_load(&nvic->priority[dz_nvic_index(irq)]);
 }
 
 void dz_nvic_set_basepri(struct dz_nvic *nvic, uint8_t basepri)
@@ -195,7 +204,7 @@ bool dz_nvic_wakes(const struct dz_nvic *nvic)
  * twice, and the stack from overflowing. */
 void dz_nvic_enter(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     if (!dz_nvic_is_pending(nvic, irq) || !dz_nvic_is_enabled(nvic, irq) ||
         dz_nvic_priority(nvic, irq) >= dz_nvic_execution_priority(nvic))
@@ -210,7 +219,7 @@ void dz_nvic_enter(struct dz_nvic *nvic, int irq)
  * lowered a moment too late. */
 void dz_nvic_exit(struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
     uint32_t bit = bit_of(index);
 
     if (nvic->depth == 0 || nvic->active[nvic->depth - 1] != index)
@@ -223,7 +232,7 @@ void dz_nvic_exit(struct dz_nvic *nvic, int irq)
 
 bool dz_nvic_is_active(const struct dz_nvic *nvic, int irq)
 {
-    unsigned index = index_of(irq);
+    unsigned index = dz_nvic_index(irq);
 
     for (unsigned i = 0; i < nvic->depth; i++) {
         if (nvic->active[i] == index)

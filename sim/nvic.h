@@ -86,6 +86,9 @@ static inline unsigned dz_nvic_exception(int irq)
     return (unsigned)(irq + 16);
 }
 
+/* The place of an interrupt in an array of DZ_NVIC_LINES. */
+unsigned dz_nvic_index(int irq);
+
 /* Makes an interrupt pending, as an edge or a write to its pending bit does;
  * twice is once. Any thread. */
 void dz_nvic_pend(struct dz_nvic *nvic, int irq);

@@ -72,10 +72,14 @@ static void an_interrupt_that_does_not_exist_panics(void **state)
 {
     (void)state;
     begin();
-    assert_says(last_words_of(pend_too_far), "no interrupt of this number");
-    assert_says(last_words_of(raise_too_far), "no interrupt of this number");
-    assert_says(last_words_of(enable_a_fault), "no interrupt of this number");
-    assert_says(last_words_of(look_for_none), "no interrupt of this number");
+    assert_says(last_words_of(pend_too_far),
+        "there is no interrupt 240: they are 0 to 239");
+    assert_says(
+        last_words_of(raise_too_far), "there is no interrupt 240: they");
+    assert_says(
+        last_words_of(enable_a_fault), "there is no interrupt -3: they");
+    assert_says(
+        last_words_of(look_for_none), "there is no interrupt -16: they");
 }
 
 /* ---- Pending and enabled */

@@ -5,18 +5,15 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "executor/panic.h"
-#include "executor/trace.h"
 #include "sim/core.h"
-#include "sim/loop.h"
+#include "sim/ending.h"
 #include "sim/machine.h"
 #include "sim/pin.h"
 #include "sim/report.h"
@@ -26,9 +23,6 @@
 #include "sim/uart.h"
 #include "sim/virtual.h"
 #include "sim/watchdog.h"
-
-/* How a run is going to end, beyond an exit code. */
-enum { RUNNING = -1, STOPPED = -2 };
 
 static struct {
     struct dz_machine machine;
@@ -47,9 +41,6 @@ static struct {
 
 static const struct dz_program *program;
 static struct dz_core cores[DZ_CORES];
-static atomic_int ending = RUNNING;
-static volatile sig_atomic_t caught; /* a signal that ends the run */
-static uv_async_t bell;              /* it has come, should we sleep */
 static struct dz_due stop;
 static uint64_t at_rest = UINT64_MAX; /* since when, at the stop */
 
@@ -93,8 +84,11 @@ static uint64_t number_of(
 static uint64_t time_of(const struct option_type *type, const char *text)
 {
     uint64_t ns;
+    enum dz_time_error error = dz_time_parse(text, &ns);
 
-    if (!dz_time_parse(text, &ns))
+    if (error == DZ_TIME_TOO_LARGE)
+        misuse("--%s %s is too large", type->name, text);
+    if (error == DZ_TIME_NONE)
         misuse("--%s %s: give a whole number with its unit, one of ns, us, ms, "
                "s, min, h; such as --%s 500ms",
             type->name, text, type->name);
@@ -230,7 +224,7 @@ static void print_help(const struct option_type *type, const char *value);
 static const struct option_type types[] = {
     {"time", "real|virtual",
         "real (the default): as fast as the host's clock; virtual: as fast "
-        "as\nit goes, the same in each run",
+        "as\nit goes, the same in each run, for at most 52 days",
         set_time},
     {"seed", "N",
         "chooses the order of what is due at the same instant of virtual time",
@@ -269,7 +263,7 @@ static const struct option_type types[] = {
     {"patience", "TIME",
         "how much CPU time may pass before it is a busy loop (10s)",
         set_patience},
-    {"help", NULL, "prints this", print_help},
+    {"help", NULL, "prints this; so does -h", print_help},
     {DZ_TWICE_FIRST, "FD", NULL, set_run},
     {DZ_TWICE_SECOND, "FD", NULL, set_run},
 };
@@ -307,11 +301,13 @@ static void print_help(const struct option_type *type, const char *value)
          "   2  deadlock: all cores sleep, and nothing is scheduled (virtual "
          "time)\n"
          "   3  busy loop: a core neither sleeps nor gets on\n"
-         "   4  timeout: --stop-after, and an expectation was still open\n"
+         "   4  timeout: --stop-after, and an expectation was still open; or "
+         "virtual\n      time has reached its end\n"
          "   5  race: two contexts use something without a lock\n"
          "   6  not deterministic: --check-determinism found a difference\n"
          "  64  a bad option or stimulus; nothing ran\n"
-         " 130  Ctrl-C; 143: SIGTERM");
+         " 130  Ctrl-C; 143: SIGTERM. What goes on for 2 s nevertheless, or "
+         "at a\n      second Ctrl-C, is reported as a busy loop");
     exit(fflush(stdout) == 0 ? DZ_EXIT_PASS : DZ_EXIT_USAGE);
 }
 
@@ -327,16 +323,17 @@ static void parse_options(int argc, char **argv)
         table[i].val = i + 256;
     }
     opterr = 0;
-    while ((index = getopt_long(argc, argv, ":", table, NULL)) != -1) {
+    while ((index = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
         if (index == ':')
-            misuse("%s needs a value; --help says which", argv[optind - 1]);
+            misuse("%s needs a value; see --help", argv[optind - 1]);
+        if (index == 'h')
+            print_help(NULL, NULL);
         if (index < 256)
-            misuse("%s is no option, or not a whole one; --help lists them",
-                argv[optind - 1]);
+            misuse("there is no option %s; see --help", argv[optind - 1]);
         types[index - 256].set(&types[index - 256], optarg);
     }
     if (optind < argc)
-        misuse("%s is no option; --help lists them", argv[optind]);
+        misuse("there is no option %s; see --help", argv[optind]);
 }
 
 static bool is_file(const char *where)
@@ -344,11 +341,17 @@ static bool is_file(const char *where)
     return where == NULL || strncmp(where, "file:", 5) == 0;
 }
 
-/* What would make two runs differ, whatever the firmware does. */
+/* What does not go together; not least, what would make two runs differ,
+ * whatever the firmware does. */
 static void check_options(void)
 {
     bool is_closed = is_file(options.pins);
 
+    if (options.machine.time == DZ_TIME_VIRTUAL &&
+        options.stop_after != UINT64_MAX &&
+        options.stop_after >= DZ_VIRTUAL_END)
+        misuse(
+            "--stop-after is too large: virtual time ends after 52 days (1250h)");
     for (unsigned i = 0; i < DZ_UARTS; i++)
         is_closed = is_closed && is_file(options.uarts[i]);
     if (!options.is_checked)
@@ -372,12 +375,7 @@ struct dz_core *dz_program_core(unsigned index)
 
 void dz_program_end(int code)
 {
-    int running = RUNNING;
-
-    if (!atomic_compare_exchange_strong(&ending, &running, code))
-        return;
-    for (unsigned i = 0; i < options.cores; i++)
-        dz_core_ask_to_stop(&cores[i]);
+    dz_ending_ask(code);
 }
 
 static void stop_now(struct dz_due *due)
@@ -385,66 +383,25 @@ static void stop_now(struct dz_due *due)
     (void)due;
     if (options.machine.time == DZ_TIME_VIRTUAL)
         at_rest = dz_virtual_at_rest();
-    dz_program_end(STOPPED);
-}
-
-/* A second one kills, should the first not help. */
-static void catch (int number)
-{
-    int saved = errno;
-
-    caught = number;
-    signal(number, SIG_DFL);
-    uv_async_send(&bell);
-    errno = saved;
-}
-
-static void obey(void)
-{
-    if (caught != 0)
-        dz_program_end(128 + caught);
-}
-
-/* In virtual time the bell is heard only while the machine waits. */
-static void obey_soon(unsigned event, const void *subject, const void *detail)
-{
-    (void)event;
-    (void)subject;
-    (void)detail;
-    obey();
-}
-
-static void on_bell(uv_async_t *handle)
-{
-    (void)handle;
-    obey();
-}
-
-static void open_bell(void *argument)
-{
-    (void)argument;
-    uv_async_init(dz_loop_uv(), &bell, on_bell);
-}
-
-static void close_bell(void *argument)
-{
-    (void)argument;
-    uv_close((uv_handle_t *)&bell, NULL);
-}
-
-static void set_signals(void (*handler)(int number))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    dz_report_keep_interrupts();
+    dz_ending_ask(DZ_ENDING_STOP);
 }
 
 /* The second of two runs leaves no files. */
 static const char *path_of(const char *path)
 {
     return options.is_second_run ? NULL : path;
+}
+
+/* Ends the program if that fails. */
+static void try_to_write(const char *option, const char *path)
+{
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+
+    if (file != NULL)
+        fclose(file);
+    else if (path != NULL)
+        misuse("--%s %s: %s", option, path, strerror(errno));
 }
 
 static void begin_trace(void)
@@ -456,9 +413,11 @@ static void begin_trace(void)
         .is_hashed = options.machine.time == DZ_TIME_VIRTUAL,
     };
 
-    if (!dz_trace_begin(&trace))
-        misuse("--trace or --vcd: the file cannot be written: %s",
-            strerror(errno));
+    if (dz_trace_begin(&trace))
+        return;
+    try_to_write("trace", trace.json);
+    try_to_write("vcd", trace.vcd);
+    misuse("the trace cannot begin");
 }
 
 static void open_outside(void)
@@ -492,10 +451,8 @@ static void begin(void)
     stop.fire = stop_now;
     if (options.stop_after != UINT64_MAX)
         dz_due_set(&stop, options.stop_after);
-    dz_machine_call(open_bell, NULL);
-    dz_port_listen(obey_soon);
-    set_signals(catch);
-    dz_watchdog_start(options.patience);
+    dz_ending_begin(options.cores);
+    dz_watchdog_start(options.patience, options.cores);
 }
 
 static void run_firmware(void *core)
@@ -517,13 +474,13 @@ static void run_cores(void)
  * because the firmware is at its end. */
 static int conclude(void)
 {
-    int code = atomic_load(&ending);
+    int code = dz_ending_code();
 
     if (code >= 0)
         return code;
     if (dz_stimulus_report_open() == 0)
         return DZ_EXIT_PASS;
-    if (code == RUNNING)
+    if (code == DZ_ENDING_NONE)
         return DZ_EXIT_PANIC;
     dz_report_tasks();
     return DZ_EXIT_TIMEOUT;
@@ -533,6 +490,27 @@ static void print_time(uint64_t ns)
 {
     fprintf(stderr, "%" PRIu64 ".%09" PRIu64 " s", ns / 1000000000,
         ns % 1000000000);
+}
+
+static const char *word_for(int code)
+{
+    static const char *const words[] = {
+        [DZ_EXIT_PASS] = " (pass)",
+        [DZ_EXIT_PANIC] = " (failed)",
+        [DZ_EXIT_DEADLOCK] = " (deadlock)",
+        [DZ_EXIT_BUSY_LOOP] = " (busy loop)",
+        [DZ_EXIT_TIMEOUT] = " (timeout)",
+        [DZ_EXIT_RACE] = " (race)",
+        [DZ_EXIT_NOT_DETERMINISTIC] = " (not deterministic)",
+    };
+
+    if (code == DZ_EXIT_USAGE)
+        return " (usage)";
+    if (code == 130)
+        return " (Ctrl-C)";
+    if (code == 143)
+        return " (SIGTERM)";
+    return code < (int)(sizeof(words) / sizeof(*words)) ? words[code] : "";
 }
 
 /* With --stop-after, something is always scheduled, so a deadlock looks like
@@ -546,7 +524,8 @@ static void print_summary(int code, uint64_t now)
               "without --stop-after that is a deadlock\n",
             stderr);
     }
-    fprintf(stderr, "%s: exit code %d at ", program->name, code);
+    fprintf(
+        stderr, "%s: exit code %d%s at ", program->name, code, word_for(code));
     print_time(now);
     if (options.machine.time == DZ_TIME_VIRTUAL)
         fprintf(stderr, ", events %016" PRIx64, dz_trace_hash());
@@ -562,9 +541,7 @@ static int finish(void)
     bool is_written;
 
     dz_watchdog_stop();
-    set_signals(SIG_DFL);
-    dz_port_ignore(obey_soon);
-    dz_machine_call(close_bell, NULL);
+    dz_ending_end();
     dz_due_clear(&stop);
     close_outside();
     dz_report_end();

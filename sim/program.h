@@ -20,8 +20,9 @@
  * The run is over when the firmware has returned on every core, when
  * --stop-after has passed, when something calls dz_program_end, or with
  * Ctrl-C. Then the cores are stopped, the peripherals closed, and the traces
- * written. One line on standard error says how it ended, when, and the hash of
- * all events: two runs with the same hash were the same.
+ * written. A core that does not stop (sim/ending.h) is reported, and the
+ * process ends without it. One line on standard error says how it ended, when,
+ * and the hash of all events: two runs with the same hash were the same.
  *
  * Whatever ends the run early (an assertion, a panic, a deadlock) says so on
  * standard error; the exit code says which kind it was.
@@ -34,9 +35,9 @@
 enum dz_exit_code {
     DZ_EXIT_PASS = 0,
     /* DZ_EXIT_PANIC = 1: an expectation or assertion failed, or a panic */
-    DZ_EXIT_DEADLOCK = 2,          /* all asleep, nothing is scheduled */
-    DZ_EXIT_BUSY_LOOP = 3,         /* a core neither sleeps nor gets on */
-    DZ_EXIT_TIMEOUT = 4,           /* --stop-after; an expectation was open */
+    DZ_EXIT_DEADLOCK = 2,  /* all asleep, nothing is scheduled */
+    DZ_EXIT_BUSY_LOOP = 3, /* a core neither sleeps nor gets on */
+    DZ_EXIT_TIMEOUT = 4,   /* --stop-after; an expectation was open */
     /* DZ_EXIT_RACE = 5: a panic, since two contexts used what is not guarded */
     DZ_EXIT_NOT_DETERMINISTIC = 6, /* --check-determinism; two runs differed */
     DZ_EXIT_USAGE = 64,            /* a bad option or stimulus; nothing ran */

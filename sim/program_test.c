@@ -235,6 +235,35 @@ static void spin_on_core_1(unsigned core)
     dz_executor_run(&idle);
 }
 
+enum { LATE_SPINNER_LINE = __LINE__ + 4 };
+static enum dz_poll late_spinner_poll(struct any *self)
+{
+    async (self) {
+        await(go_signal_wait(&go, &self->value));
+        while (is_spinning)
+            continue;
+    }
+    return DZ_READY;
+}
+TASK(late_spinner)
+
+static enum dz_poll goer_poll(struct any *self)
+{
+    (void)self;
+    go_signal_send(&go, 1);
+    return DZ_READY;
+}
+TASK(goer)
+
+static void spin_when_told(unsigned core)
+{
+    (void)core;
+    dz_executor_init(&executor, "main");
+    SPAWN(&executor, late_spinner);
+    SPAWN(&executor, goer);
+    dz_executor_run(&executor);
+}
+
 static void spin_before_all(unsigned core)
 {
     (void)core;
@@ -326,6 +355,7 @@ static void differ(unsigned core)
     dz_trace_note("test", "process", (uint64_t)getpid());
 }
 
+enum { YIELDER_LINE = __LINE__ + 5 };
 static enum dz_poll yielder_poll(struct any *self)
 {
     async (self) {
@@ -364,6 +394,26 @@ static void wait_for_3200_us(unsigned core)
     dz_executor_run_until(&executor, &is_over);
 }
 
+/* Three times, and time is over. */
+static enum dz_poll waiter_poll(struct any *self)
+{
+    async (self) {
+        for (;;)
+            await(dz_timer_after(
+                &self->timer, dz_duration_from_secs(20 * 24 * 3600)));
+    }
+    return DZ_READY;
+}
+TASK(waiter)
+
+static void wait_for_20_days(unsigned core)
+{
+    (void)core;
+    dz_executor_init(&executor, "main");
+    SPAWN(&executor, waiter);
+    dz_executor_run(&executor);
+}
+
 static void sleep_for_ever(unsigned core)
 {
     (void)core;
@@ -372,15 +422,20 @@ static void sleep_for_ever(unsigned core)
 }
 
 /* By another process, when we sleep already, or so. */
-static void interrupt_the_program(unsigned core)
+static void be_interrupted_soon(void)
 {
     static const struct timespec moment = {.tv_nsec = 50000000};
 
-    if (fork() == 0) {
-        nanosleep(&moment, NULL);
-        kill(getppid(), SIGINT);
-        _exit(0);
-    }
+    if (fork() != 0)
+        return;
+    nanosleep(&moment, NULL);
+    kill(getppid(), SIGINT);
+    _exit(0);
+}
+
+static void interrupt_the_program(unsigned core)
+{
+    be_interrupted_soon();
     sleep_for_ever(core);
 }
 
@@ -416,6 +471,18 @@ static void follow_handler(void *argument)
     dz_pin_write(dz_pin_5, dz_pin_read(dz_pin_3));
 }
 
+/* Two interrupts come that nobody wants. */
+static void forget_to_enable(unsigned core)
+{
+    (void)core;
+    dz_core_bind(dz_core_here(), BUTTON_IRQ, follow_handler, NULL);
+    dz_core_disable(dz_core_here(), BUTTON_IRQ);
+    dz_pin_interrupt(dz_pin_3, dz_core_here(), BUTTON_IRQ, DZ_EDGE_BOTH);
+    dz_uart_interrupt(dz_uart_0, dz_core_here(), UART_IRQ, DZ_UART_READY);
+    dz_executor_init(&executor, "main");
+    dz_executor_run(&executor);
+}
+
 /* The UART answers in capitals, pin 5 follows pin 3. */
 static void echo(unsigned core)
 {
@@ -428,7 +495,64 @@ static void echo(unsigned core)
     dz_executor_run(&executor);
 }
 
+/* Nobody reads what the UART has received, so its line stays asserted. */
+static void ignore_handler(void *argument)
+{
+    (void)argument;
+}
+
+static void ignore_the_uart(unsigned core)
+{
+    (void)core;
+    dz_core_bind(dz_core_here(), UART_IRQ, ignore_handler, NULL);
+    dz_uart_interrupt(dz_uart_0, dz_core_here(), UART_IRQ, DZ_UART_RECEIVED);
+    dz_executor_init(&executor, "main");
+    dz_executor_run(&executor);
+}
+
+static void yield_in_an_interrupt(unsigned core)
+{
+    (void)core;
+    dz_executor_init(&other, "other");
+    dz_executor_start(&other, UART_IRQ, 1);
+    SPAWN(&other, yielder);
+    dz_executor_init(&executor, "main");
+    dz_executor_run(&executor);
+}
+
+static void be_interrupted_while_yielding(unsigned core)
+{
+    kill(getpid(), SIGINT);
+    yield_in_an_interrupt(core);
+}
+
+static void be_interrupted_while_spinning(unsigned core)
+{
+    be_interrupted_soon();
+    spin(core);
+}
+
+static void be_interrupted_twice(unsigned core)
+{
+    raise(SIGTERM);
+    raise(SIGTERM);
+    spin_before_all(core);
+}
+
+static void be_interrupted_while_watching(unsigned core)
+{
+    (void)core;
+    kill(getpid(), SIGINT);
+    watch_pin();
+}
+
 static const struct dz_program firmwares[] = {
+    {"ignores the UART", ignore_the_uart, 0},
+    {"yields in an interrupt", yield_in_an_interrupt, 0},
+    {"is interrupted while yielding", be_interrupted_while_yielding, 0},
+    {"is interrupted while spinning", be_interrupted_while_spinning, 0},
+    {"is interrupted twice", be_interrupted_twice, 0},
+    {"is interrupted while watching", be_interrupted_while_watching, 0},
     {"returns", return_at_once, 0},
     {"falls asleep", fall_asleep, 0},
     {"changes its mind", change_its_mind, 0},
@@ -437,6 +561,7 @@ static const struct dz_program firmwares[] = {
     {"spins", spin, 0},
     {"spins in a handler", spin_in_a_handler, 0},
     {"spins on core 1", spin_on_core_1, 2},
+    {"spins when told", spin_when_told, 0},
     {"spins before all", spin_before_all, 0},
     {"watches a pin", watch_a_pin, 0},
     {"runs wild", run_wild, 0},
@@ -445,11 +570,13 @@ static const struct dz_program firmwares[] = {
     {"differs", differ, 0},
     {"yields", yield_for_ever, 0},
     {"sleeps", sleep_for_ever, 0},
+    {"waits for 20 days", wait_for_20_days, 0},
     {"waits for 3200 us", wait_for_3200_us, 0},
     {"is interrupted", interrupt_the_program, 0},
     {"is terminated", terminate_the_program, 0},
     {"counts cores", count_cores, 2},
     {"echoes", echo, 0},
+    {"forgets to enable", forget_to_enable, 0},
 };
 
 /* The tests. */
@@ -526,7 +653,7 @@ static void a_firmware_that_returns_passes(void **state)
     assert_exits(real, 0);
     assert_exits(virtual, 0);
     assert_says(
-        virtual.words, "returns: exit code 0 at 0.000000000 s, events ");
+        virtual.words, "returns: exit code 0 (pass) at 0.000000000 s, events ");
 }
 
 /* The first reader took the one word. That the second one waits is no use. */
@@ -539,14 +666,16 @@ static void a_deadlock_names_what_every_task_waits_for_and_where(void **state)
     assert_says(outcome.words, "deadlock at 0.0000");
     assert_says(outcome.words,
         "  task readers, slot 0, executor \"main\", core 0\n"
-        "    waits for word_channel at 0x");
+        "    waits for word_channel #1; ");
     assert_says(outcome.words, "; last used by task feeders, slot 0\n");
     assert_says(outcome.words, "; last used by task readers, slot 0\n");
     assert_names(&outcome, CHILD_LINE, "take_two_poll");
     assert_names(&outcome, READER_LINE, "reader_poll");
     assert_says(outcome.words,
         "  task choosers, slot 0, executor \"main\", core 0\n"
-        "    waits for go_signal at 0x");
+        "    waits for go_signal #1; nobody else has used it\n");
+    assert_says(
+        outcome.words, "    waits for go_signal #2; nobody else has used it\n");
     assert_names(&outcome, CHOOSER_LINE, "chooser_poll");
     assert_null(strstr(outcome.words.text, "\n  task feeders"));
 }
@@ -573,7 +702,7 @@ static void a_branch_that_lost_is_not_reported(void **state)
 
     (void)state;
     assert_exits(outcome, 2);
-    assert_says(outcome.words, "waits for word_channel at 0x");
+    assert_says(outcome.words, "waits for word_channel #1; ");
     assert_null(strstr(outcome.words.text, "go_signal"));
 }
 
@@ -601,8 +730,7 @@ static void a_deadlock_report_knows_cores_slots_and_interrupts(void **state)
         "    has not run yet: sim/program_test.c:");
     assert_says(outcome.words,
         "  task listeners, slot 0, executor \"other\", core 1\n"
-        "    waits for go_signal at 0x");
-    assert_says(outcome.words, "; last used by interrupt 3 on core 1\n");
+        "    waits for go_signal #1; last used by interrupt 3 on core 1\n");
     assert_says(outcome.words,
         "  task stubborns, slot 1, executor \"other\", core 1\n"
         "    waits for something unknown: ");
@@ -624,6 +752,21 @@ static void a_task_that_touches_nothing_is_a_busy_loop(void **state)
     assert_says(real.words,
         "core 0: has been in the same poll or handler for 200 ms of CPU time\n"
         "  in a poll of task spinners, slot 0");
+}
+
+static void a_task_that_spins_was_resumed_at_an_await(void **state)
+{
+    struct outcome outcome = run(
+        "spins when told", "--time", "virtual", "--patience", "200ms", NULL);
+    char place[128];
+
+    (void)state;
+    snprintf(place, sizeof(place),
+        "resumed here:\n    waited for go_signal #1; last used by task "
+        "goers, slot 0\n      %s:%d: late_spinner_poll\n",
+        __FILE__, LATE_SPINNER_LINE);
+    assert_exits(outcome, 3);
+    assert_says(outcome.words, place);
 }
 
 static void what_a_spinning_task_interrupts_is_named(void **state)
@@ -723,13 +866,34 @@ static void stop_after_ends_the_run(void **state)
 
     (void)state;
     assert_exits(virtual, 0);
-    assert_says(virtual.words, "exit code 0 at 0.0200");
+    assert_says(virtual.words, "exit code 0 (pass) at 0.0200");
     assert_exits(run("yields", "--stop-after", "20ms", NULL), 0);
     assert_exits(
         run("yields", "--stop-after", "300ms", "--patience", "50ms", NULL), 0);
     assert_exits(run("sleeps", "--stop-after", "20ms", NULL), 0);
     assert_exits(
         run("sleeps", "--time", "virtual", "--stop-after", "1h", NULL), 0);
+}
+
+/* At 2^52 ns. */
+static void virtual_time_has_an_end(void **state)
+{
+    struct outcome late = run("waits for 20 days", "--time", "virtual", NULL);
+    struct outcome stopped = run("waits for 20 days", "--time", "virtual",
+        "--stop-after", "1250h", NULL);
+    struct outcome refused =
+        run("sleeps", "--stop-after", "1251h", "--time", "virtual", NULL);
+
+    (void)state;
+    assert_exits(late, 4);
+    assert_says(late.words,
+        "timeout at 4503599.627370495 s: virtual time has reached its end (52 "
+        "days)\n"
+        "  task waiters, slot 0");
+    assert_exits(stopped, 0);
+    assert_exits(refused, 64);
+    assert_says(refused.words,
+        "--stop-after is too large: virtual time ends after 52 days (1250h)\n");
 }
 
 static void with_a_tick_a_timer_ends_at_one(void **state)
@@ -741,9 +905,9 @@ static void with_a_tick_a_timer_ends_at_one(void **state)
 
     (void)state;
     assert_exits(tickless, 0);
-    assert_says(tickless.words, "exit code 0 at 0.003200000 s");
+    assert_says(tickless.words, "exit code 0 (pass) at 0.003200000 s");
     assert_exits(tick, 0);
-    assert_says(tick.words, "exit code 0 at 0.004000000 s");
+    assert_says(tick.words, "exit code 0 (pass) at 0.004000000 s");
 }
 
 static void every_core_runs_the_firmware(void **state)
@@ -804,7 +968,9 @@ static void the_first_difference_of_two_runs_is_printed(void **state)
 
 /* Stimuli. */
 
-static struct outcome run_stimulus(const char *time, const char *text)
+/* Another option may follow. */
+static struct outcome run_firmware_with(const char *firmware, const char *time,
+    const char *text, const char *option, const char *value)
 {
     char path[] = "stimulus_XXXXXX";
     int file = mkstemp(path);
@@ -813,10 +979,15 @@ static struct outcome run_stimulus(const char *time, const char *text)
     assert_true(file >= 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);
-    outcome = run("echoes", "--time", time, "--stop-after", "1s", "--stimulus",
-        path, NULL);
+    outcome =
+        run(firmware, "--time", time, "--stimulus", path, option, value, NULL);
     unlink(path);
     return outcome;
+}
+
+static struct outcome run_stimulus(const char *time, const char *text)
+{
+    return run_firmware_with("echoes", time, text, "--stop-after", "1s");
 }
 
 static void what_is_expected_and_happens_passes(void **state)
@@ -887,7 +1058,7 @@ static void an_expectation_that_is_late_fails_at_once_and_says_so(void **state)
     assert_says(pin.words,
         ":2: not met: at 2ms expect pin 5 low within 5ms: "
         "the pin is high\n");
-    assert_says(pin.words, "exit code 1 at 0.007");
+    assert_says(pin.words, "exit code 1 (failed) at 0.007");
     assert_exits(uart, 1);
     assert_says(uart.words, "since, the UART has sent \"HALLO\"\n");
 }
@@ -941,6 +1112,7 @@ static void an_expectation_that_is_open_at_the_end_is_a_timeout(void **state)
 
     (void)state;
     assert_exits(open, 4);
+    assert_says(open.words, "exit code 4 (timeout) at 1.0000");
     assert_says(open.words,
         ":1: not met: at 100ms expect pin 5 high: the pin "
         "is low\n");
@@ -964,6 +1136,20 @@ static void a_firmware_that_returns_too_early_fails_expectations(void **state)
     assert_exits(outcome, 1);
 }
 
+static void a_stimulus_that_drives_an_output_is_named(void **state)
+{
+    struct outcome outcome = run_stimulus("virtual",
+        "at 1ms pin 3 high\n"
+        "at 2ms pin 5 toggle\n");
+
+    (void)state;
+    assert_exits(outcome, 1);
+    assert_says(outcome.words,
+        ":2: pin 5 is an output, since firmware has written it; nobody else "
+        "can drive it: at 2ms pin 5 toggle\n");
+    assert_says(outcome.words, "exit code 1 (failed) at 0.002");
+}
+
 struct mistake {
     const char *text;
     const char *message;
@@ -975,7 +1161,11 @@ static void a_mistake_in_a_stimulus_is_shown_with_its_place(void **state)
         {"on 1ms pin 3 high", ":1:1: \"on\"; expected here: at\n"},
         {"\nat 1 pin 3 high", ":2:4: \"1\"; expected here: a time, "},
         {"at 1.5s pin 3 high", ":1:4: \"1.5s\"; expected here: a time, "},
-        {"at 99999999999h pin 3 high", "expected here: a time, "},
+        {"at 99999999999h pin 3 high", ":1:4: 99999999999h is too large\n"},
+        {"at 99999999999999999999ns pin 3 high",
+            ":1:4: 99999999999999999999ns is too large\n"},
+        {"at 1251h pin 3 high",
+            ":1:4: 1251h is too large: virtual time ends after 52 days"},
         {"at", ":1:3: the line ends; expected here: a time, "},
         {"at 1s every 0s pin 3 high",
             ":1:13: \"0s\"; expected here: a time "
@@ -1015,7 +1205,9 @@ static void a_mistake_in_a_stimulus_is_shown_with_its_place(void **state)
         {"at 1s expect pin 5 low within",
             "the line ends; expected here: a "
             "time, "},
-        {"at 1s every 1s expect pin 5 low", "expected here: no expectation"},
+        {"at 1s every 1s expect pin 5 low",
+            ":1:16: \"expect\"; expected here: pin or uart, for an expectation "
+            "comes only once\n"},
     };
 
     (void)state;
@@ -1025,6 +1217,125 @@ static void a_mistake_in_a_stimulus_is_shown_with_its_place(void **state)
         assert_exits(outcome, 64);
         assert_says(outcome.words, mistakes[i].message);
     }
+}
+
+/* A run that ends, and a core that does not. */
+
+static const char unread[] = "at 1ms uart 0 send \"a\"\n"
+                             "at 20ms expect pin 5 high within 5ms\n";
+
+static void an_interrupt_that_comes_again_and_again_can_be_ended(void **state)
+{
+    struct outcome real =
+        run_firmware_with("ignores the UART", "real", unread, NULL, NULL);
+    struct outcome virtual = run_firmware_with(
+        "ignores the UART", "virtual", unread, NULL, NULL);
+
+    (void)state;
+    assert_exits(real, 1);
+    assert_says(real.words, ": the pin is low\nbusy loop at 2.0");
+    assert_says(real.words,
+        ": core 0: goes on though the run has ended: it neither sleeps nor "
+        "comes back to thread mode\n");
+    assert_says(real.words, " interrupt 4 on core 0\n");
+    assert_exits(virtual, 1);
+    assert_says(virtual.words, "exit code 1 (failed) at 0.025");
+}
+
+static void interrupts_without_end_are_a_busy_loop(void **state)
+{
+    struct outcome line = run_firmware_with("ignores the UART", "real",
+        "at 1ms uart 0 send \"a\"\n", "--patience", "200ms");
+    struct outcome real =
+        run("yields in an interrupt", "--patience", "200ms", NULL);
+    struct outcome virtual = run("yields in an interrupt", "--time", "virtual",
+        "--costs", "poll=1000000", NULL);
+
+    (void)state;
+    assert_exits(line, 3);
+    assert_says(line.words,
+        "core 0: has not come back to thread mode for 200 ms of CPU time\n");
+    assert_says(line.words, " interrupt 4 on core 0\n");
+    assert_exits(real, 3);
+    assert_says(real.words, " a poll of task yielders, slot 0 ");
+    assert_names(&real, YIELDER_LINE, "yielder_poll");
+    assert_exits(virtual, 3);
+    assert_says(virtual.words,
+        "core 0: has not come back to thread mode for 10 s of virtual time\n"
+        "  in interrupt 4 on core 0\n");
+    assert_names(&virtual, YIELDER_LINE, "yielder_poll");
+}
+
+static void tasks_of_interrupts_that_never_wait_can_be_ended(void **state)
+{
+    struct outcome real =
+        run("yields in an interrupt", "--stop-after", "20ms", NULL);
+    struct outcome virtual = run("yields in an interrupt", "--time", "virtual",
+        "--stop-after", "20ms", NULL);
+
+    (void)state;
+    assert_exits(real, 3);
+    assert_says(real.words, "core 0: goes on though the run has ended");
+    assert_exits(virtual, 0);
+    assert_says(virtual.words, "exit code 0 (pass) at 0.0200");
+    assert_exits(
+        run("is interrupted while yielding", "--time", "virtual", NULL), 130);
+}
+
+static void a_signal_ends_what_looks_at_peripherals(void **state)
+{
+    struct outcome outcome =
+        run("is interrupted while watching", "--time", "virtual", NULL);
+
+    (void)state;
+    assert_exits(outcome, 130);
+    assert_says(outcome.words, "exit code 130 (Ctrl-C) at 0.0000");
+}
+
+static void a_signal_ends_what_touches_nothing_a_little_later(void **state)
+{
+    struct outcome outcome =
+        run("is interrupted while spinning", "--time", "virtual", NULL);
+
+    (void)state;
+    assert_exits(outcome, 130);
+    assert_says(outcome.words, "core 0: goes on though the run has ended");
+    assert_names(&outcome, SPINNER_LINE, "spinner_poll");
+}
+
+static void a_second_signal_ends_it_at_once(void **state)
+{
+    struct outcome real = run("is interrupted twice", NULL);
+    struct outcome virtual = run(
+        "is interrupted twice", "--time", "virtual", NULL);
+
+    (void)state;
+    assert_exits(real, 143);
+    assert_says(real.words, "busy loop at 0.");
+    assert_exits(virtual, 143);
+    assert_says(virtual.words, "busy loop at 0.");
+}
+
+static void interrupts_that_are_pending_in_vain_are_reported(void **state)
+{
+    static const char bound[] =
+        "  interrupt 3 on core 0 is pending, but not enabled: ";
+    static const char unbound[] =
+        "  interrupt 4 on core 0 is pending, but not bound to a handler: ";
+    struct outcome deadlock = run_firmware_with(
+        "forgets to enable", "virtual", "at 1ms pin 3 high\n", NULL, NULL);
+    struct outcome timeout = run_firmware_with("forgets to enable", "virtual",
+        "at 1ms pin 3 high\n"
+        "at 1ms expect pin 5 high\n",
+        "--stop-after", "1s");
+
+    (void)state;
+    assert_exits(deadlock, 2);
+    assert_says(deadlock.words, bound);
+    assert_says(deadlock.words, unbound);
+    assert_exits(timeout, 4);
+    assert_says(timeout.words, bound);
+    assert_says(timeout.words, unbound);
 }
 
 /* Options. */
@@ -1038,11 +1349,10 @@ static void a_mistake_on_the_command_line_names_itself_and_the_remedy(
         const char *message;
     } mistakes[] = {
         {"--frobnicate", NULL,
-            "yields: --frobnicate is no option, or not a whole one; --help "
-            "lists them\n"},
-        {"--seed", NULL, "--seed needs a value; --help says which\n"},
-        {"-x", NULL, "-x is no option"},
-        {"extra", NULL, "extra is no option; --help lists them\n"},
+            "yields: there is no option --frobnicate; see --help\n"},
+        {"--seed", NULL, "--seed needs a value; see --help\n"},
+        {"-x", NULL, "there is no option -x; see --help\n"},
+        {"extra", NULL, "there is no option extra; see --help\n"},
         {"--time", "soon", "--time soon: give real or virtual\n"},
         {"--seed", "x", "--seed x: give a whole number, at most "},
         {"--seed", "-1", "--seed -1: give a whole number"},
@@ -1059,8 +1369,13 @@ static void a_mistake_on_the_command_line_names_itself_and_the_remedy(
         {"--costs", "poll=9999999999", "give a whole number, at most "},
         {"--uart0", "radio:3", "--uart0 radio:3: "},
         {"--pins", "radio:3", "--pins radio:3: "},
+        {"--stop-after", "99999999999h",
+            "--stop-after 99999999999h is too large\n"},
+        {"--stimulus", "/", "/: Is a directory\n"},
         {"--stimulus", "nowhere.stim", "nowhere.stim: No such file"},
-        {"--trace", "nowhere/trace.json", "No such file"},
+        {"--trace", "nowhere/trace.json",
+            "--trace nowhere/trace.json: No such file"},
+        {"--vcd", "nowhere/pins.vcd", "--vcd nowhere/pins.vcd: No such file"},
         {"--check-determinism", NULL, "add --time virtual\n"},
     };
 
@@ -1110,9 +1425,12 @@ static void help_lists_all_options_and_exit_codes(void **state)
         "\n   2  deadlock", "\n   3  busy loop", "\n   4  timeout",
         "\n   5  race", "\n   6  not deterministic", "\n  64  ", "\n 130  "};
     struct outcome outcome = run("yields", "--help", NULL);
+    struct outcome brief = run("yields", "-h", NULL);
 
     (void)state;
     assert_exits(outcome, 0);
+    assert_exits(brief, 0);
+    assert_string_equal(brief.words.text, outcome.words.text);
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         assert_says(outcome.words, parts[i]);
     assert_null(strstr(outcome.words.text, "-run"));
@@ -1128,6 +1446,7 @@ static int test_all(void)
         PLAIN_TEST(a_branch_that_waits_again_is_reported_once),
         PLAIN_TEST(a_deadlock_report_knows_cores_slots_and_interrupts),
         PLAIN_TEST(a_task_that_touches_nothing_is_a_busy_loop),
+        PLAIN_TEST(a_task_that_spins_was_resumed_at_an_await),
         PLAIN_TEST(what_a_spinning_task_interrupts_is_named),
         PLAIN_TEST(the_core_that_spins_is_named),
         PLAIN_TEST(a_loop_outside_tasks_is_a_busy_loop_in_virtual_time),
@@ -1137,6 +1456,7 @@ static int test_all(void)
         PLAIN_TEST(a_program_can_end_itself_once),
         PLAIN_TEST(signals_end_the_run),
         PLAIN_TEST(stop_after_ends_the_run),
+        PLAIN_TEST(virtual_time_has_an_end),
         PLAIN_TEST(with_a_tick_a_timer_ends_at_one),
         PLAIN_TEST(every_core_runs_the_firmware),
         PLAIN_TEST(two_runs_that_are_the_same_are_said_to_be),
@@ -1153,7 +1473,15 @@ static int test_all(void)
         PLAIN_TEST(an_expectation_counts_from_its_time),
         PLAIN_TEST(an_expectation_that_is_open_at_the_end_is_a_timeout),
         PLAIN_TEST(a_firmware_that_returns_too_early_fails_expectations),
+        PLAIN_TEST(a_stimulus_that_drives_an_output_is_named),
         PLAIN_TEST(a_mistake_in_a_stimulus_is_shown_with_its_place),
+        PLAIN_TEST(interrupts_that_are_pending_in_vain_are_reported),
+        PLAIN_TEST(an_interrupt_that_comes_again_and_again_can_be_ended),
+        PLAIN_TEST(interrupts_without_end_are_a_busy_loop),
+        PLAIN_TEST(tasks_of_interrupts_that_never_wait_can_be_ended),
+        PLAIN_TEST(a_signal_ends_what_looks_at_peripherals),
+        PLAIN_TEST(a_signal_ends_what_touches_nothing_a_little_later),
+        PLAIN_TEST(a_second_signal_ends_it_at_once),
         PLAIN_TEST(a_mistake_on_the_command_line_names_itself_and_the_remedy),
         PLAIN_TEST(two_runs_are_not_compared_when_they_cannot_be_the_same),
         PLAIN_TEST(a_trace_that_cannot_be_written_is_no_pass),

@@ -115,12 +115,27 @@ static void close_doorbell(struct dz_core *core, int was_blocked)
     begin_scan(core);
 }
 
+/* From here on nobody sends a signal to this thread. */
+static void leave_thread(struct dz_core *core)
+{
+    atomic_store(&core->real.is_running, false);
+    while (atomic_load(&core->real.kickers) != 0)
+        sched_yield();
+}
+
+static void end(struct dz_core *core)
+{
+    leave_thread(core);
+    pthread_exit(NULL);
+}
+
 static void dispatch(void)
 {
     struct dz_core *core = dz_core_here();
 
     dz_core_run_pending(core);
-    dz_core_end_if_stopped(core);
+    if (atomic_load(&core->is_stopped) && dz_port_is_thread_mode())
+        end(core);
 }
 
 /* Who kicks says so before looking at is_running, and the core looks for
@@ -148,20 +163,6 @@ static void ring(struct dz_core *core, int irq)
         dz_port_core.deferred = 1;
     else
         dz_core_run_pending(core);
-}
-
-/* From here on nobody sends a signal to this thread. */
-static void leave_thread(struct dz_core *core)
-{
-    atomic_store(&core->real.is_running, false);
-    while (atomic_load(&core->real.kickers) != 0)
-        sched_yield();
-}
-
-static void end(struct dz_core *core)
-{
-    leave_thread(core);
-    pthread_exit(NULL);
 }
 
 /* The thread looks after it can be sent signals: who pended earlier is seen by
@@ -251,5 +252,4 @@ const struct dz_core_machine dz_real_machine = {
     .open = open_doorbell,
     .close = close_doorbell,
     .sleep = dz_sleep,
-    .end = end,
 };

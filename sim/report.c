@@ -15,10 +15,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "executor/executor.h"
 #include "executor/trace.h"
+#include "sim/core.h"
 #include "sim/machine.h"
 #include "sim/program.h"
 #include "sim/virtual.h"
@@ -29,14 +31,15 @@ enum {
     STEPS = 16,      /* of one task's last poll */
     NESTED = 16,     /* handlers of one core */
     EXCEPTIONS = 16, /* before interrupt 0 */
+    LOST = 16,       /* interrupts that are told of */
 };
 
 /* Something that a poll told: what a branch waits for, or an await. */
 struct step {
     const void *subject; /* the object, or the struct dz_await_place */
     const char *name;    /* of the object; NULL: an await */
-    const struct dz_waiter *waiter; /* of the branch that waits, */
-    uintptr_t place;                /* and where it was queued */
+    const struct dz_waiter *waiter; /* of the branch that waits, and */
+    uintptr_t place; /* where it was queued; NULL: it is settled that it does */
 };
 
 struct task {
@@ -52,6 +55,9 @@ struct task {
 /* Who used it and did not have to wait: 0, nobody; TASK + index; INTERRUPT +
  * its context. */
 struct object {
+    const char *name;
+    unsigned order;  /* of when it was first seen, from 1; 0: not yet */
+    bool has_lock;   /* so others can use it */
     bool has_waited; /* since its lock was taken */
     unsigned user;   /* the last, */
     unsigned other;  /* and the last before that was somebody else */
@@ -62,6 +68,8 @@ struct work {
     struct task *polled; /* the innermost */
     unsigned depth;      /* of the handlers that run */
     unsigned contexts[NESTED];
+    const struct dz_core *core; /* NULL: it has not started */
+    struct task *left;          /* the last that a handler polled */
     volatile unsigned progress;
 };
 
@@ -72,8 +80,17 @@ static _Atomic(const void *) object_keys[OBJECTS];
 static struct task tasks[TASKS];
 static struct object objects[OBJECTS];
 static atomic_uint spawned;
+static atomic_uint seen;      /* objects */
 static atomic_uint forgotten; /* events for which there was no room */
 static struct work works[DZ_CORES];
+
+/* Interrupts that are pending in vain: the first of them, and how many. */
+static struct lost {
+    int irq;
+    unsigned core;
+    bool is_bound;
+} vain[LOST];
+static unsigned vain_count;
 
 /* The index of an address, which is added if it is new. -1: no room. */
 static int find(_Atomic(const void *) *keys, unsigned size, const void *key)
@@ -99,11 +116,21 @@ static struct task *task_at(const void *address)
     return index < 0 ? NULL : &tasks[index];
 }
 
-static struct object *object_at(const void *address)
+/* NULL: no room. An address that has become another type's is a new object. */
+static struct object *object_at(const void *address, const char *name)
 {
     int index = find(object_keys, OBJECTS, address);
+    struct object *object = &objects[index < 0 ? 0 : index];
 
-    return index < 0 ? NULL : &objects[index];
+    if (index < 0)
+        return NULL;
+    if (object->order == 0 ||
+        (object->name != name && strcmp(object->name, name) != 0))
+        *object = (struct object){
+            .name = name,
+            .order = atomic_fetch_add(&seen, 1) + 1,
+        };
+    return object;
 }
 
 static struct work *work_here(void)
@@ -144,12 +171,54 @@ static void on_poll(const struct dz_task *task)
     work_here()->polled = entry;
 }
 
+/* A branch that was cancelled, or went on to wait for something else, within
+ * that same poll is where it no longer was then. A grant since then leaves it
+ * there. */
+static bool is_stale(const struct task *task, const struct step *step)
+{
+    const struct step *end = task->steps + task->len;
+
+    if (step->waiter == NULL)
+        return false;
+    for (const struct step *later = step + 1; later < end; later++)
+        if (later->name != NULL && later->waiter == step->waiter)
+            return true;
+    return (step->waiter->place | DZ_PLACE_GRANTED) !=
+        (step->place | DZ_PLACE_GRANTED);
+}
+
+/* At the end of the poll: in the next one, a branch that was granted goes on,
+ * and where it was is still what there is to show. Awaits behind a wait are
+ * that branch's, up to the next wait. */
+static void drop_stale(struct task *task)
+{
+    unsigned kept = 0;
+    bool is_kept = true;
+
+    for (unsigned i = 0; i < task->len; i++) {
+        struct step *step = &task->steps[i];
+
+        if (step->name != NULL)
+            is_kept = !is_stale(task, step);
+        if (is_kept)
+            task->steps[kept++] = *step;
+    }
+    for (unsigned i = 0; i < kept; i++)
+        task->steps[i].waiter = NULL;
+    task->len = kept;
+}
+
 static void on_polled(void)
 {
     struct work *work = work_here();
 
-    if (work->polled != NULL)
-        work->polled = work->polled->outer;
+    if (work->polled == NULL)
+        return;
+    if (work->polled->has_told)
+        drop_stale(work->polled);
+    if (work->depth > 0)
+        work->left = work->polled;
+    work->polled = work->polled->outer;
 }
 
 static void on_end(const struct dz_task *task)
@@ -180,27 +249,28 @@ static void add_step(const void *subject, const char *name)
         };
 }
 
-static void on_lock(const void *address)
+static void on_lock(const void *address, const char *name)
 {
-    struct object *object = object_at(address);
+    struct object *object = object_at(address, name);
 
-    if (object != NULL)
-        object->has_waited = false;
+    if (object == NULL)
+        return;
+    object->has_lock = true;
+    object->has_waited = false;
 }
 
 static void on_wait(const void *address, const char *name)
 {
-    struct object *object = object_at(address);
+    struct object *object = object_at(address, name);
 
     if (object != NULL)
         object->has_waited = true;
     add_step(address, name);
 }
 
-static void on_unlock(const void *address)
+static void on_unlock(const void *address, const char *name)
 {
-    struct object *object = object_at(address);
-
+    struct object *object = object_at(address, name);
     unsigned user;
 
     if (object == NULL || object->has_waited)
@@ -209,6 +279,11 @@ static void on_unlock(const void *address)
     if (user != object->user)
         object->other = object->user;
     object->user = user;
+}
+
+static void on_start(const struct dz_core *core)
+{
+    works[core->home.index % DZ_CORES].core = core;
 }
 
 static void on_enter(void)
@@ -252,10 +327,10 @@ static void listen(unsigned event, const void *subject, const void *detail)
         on_end(subject);
         break;
     case DZ_EVENT_LOCK:
-        on_lock(subject);
+        on_lock(subject, detail);
         break;
     case DZ_EVENT_UNLOCK:
-        on_unlock(subject);
+        on_unlock(subject, detail);
         break;
     case DZ_EVENT_WAIT:
         on_wait(subject, detail);
@@ -268,6 +343,9 @@ static void listen(unsigned event, const void *subject, const void *detail)
         break;
     case DZ_EVENT_INTERRUPT_EXIT:
         on_leave();
+        break;
+    case DZ_EVENT_START:
+        on_start(subject);
         break;
     default:
         break;
@@ -287,6 +365,8 @@ void dz_report_begin(void)
     for (unsigned i = 0; i < DZ_CORES; i++)
         works[i] = (struct work){.polled = NULL};
     atomic_store(&spawned, 0);
+    atomic_store(&seen, 0);
+    vain_count = 0;
     atomic_store(&forgotten, 0);
     dz_port_listen(listen);
 }
@@ -354,33 +434,42 @@ static void say_user(unsigned user)
         say_task(&tasks[user - TASK - 1]);
 }
 
-/* A branch that was cancelled, or went on to wait for something else, within
- * that same poll is where it no longer was then. A grant since then leaves it
- * there. */
-static bool is_stale(const struct task *task, const struct step *step)
+/* Which one of its type it is, in the order in which they were first seen. An
+ * address would be another one in each run. */
+static unsigned number_of(const struct object *object)
 {
-    const struct step *end = task->steps + task->len;
+    unsigned number = 1;
 
-    for (const struct step *later = step + 1; later < end; later++)
-        if (later->name != NULL && later->waiter == step->waiter)
-            return true;
-    return (step->waiter->place | DZ_PLACE_GRANTED) !=
-        (step->place | DZ_PLACE_GRANTED);
+    for (unsigned i = 0; i < OBJECTS; i++)
+        if (objects[i].order != 0 && objects[i].order < object->order &&
+            strcmp(objects[i].name, object->name) == 0)
+            number++;
+    return number;
 }
 
 /* Nobody waits for himself: of interest is who was there last of the others. */
-static void say_wait(const struct task *task, const struct step *step)
+static void say_other_user(const struct task *task, const struct object *object)
 {
-    const struct object *object = object_at(step->subject);
     unsigned self = TASK + (unsigned)(task - tasks) + 1;
-    unsigned user = 0;
+    unsigned user = object->user != self ? object->user : object->other;
 
-    if (object != NULL)
-        user = object->user != self ? object->user : object->other;
-    say("    waits for %s at %p", step->name, step->subject);
     if (user != 0) {
         say("; last used by ");
         say_user(user);
+    } else if (object->has_lock) {
+        say("; nobody else has used it");
+    }
+}
+
+static void say_wait(
+    const struct task *task, const struct step *step, const char *verb)
+{
+    const struct object *object = object_at(step->subject, step->name);
+
+    say("    %s %s", verb, step->name);
+    if (object != NULL) {
+        say(" #%u", number_of(object));
+        say_other_user(task, object);
     }
     say("\n");
 }
@@ -390,8 +479,8 @@ static void say_await(const struct dz_await_place *place)
     say("      %s:%d: %s\n", place->file, place->line, place->function);
 }
 
-/* Awaits behind a wait are that branch's, up to the next wait. */
-static void say_steps(const struct task *task)
+/* Within a poll, some may be stale already. */
+static void say_steps(const struct task *task, const char *verb)
 {
     bool is_shown = true;
 
@@ -403,7 +492,7 @@ static void say_steps(const struct task *task)
         if (!is_shown)
             continue;
         if (step->name != NULL)
-            say_wait(task, step);
+            say_wait(task, step, verb);
         else
             say_await(step->subject);
     }
@@ -426,7 +515,7 @@ static void say_all_of(const struct task *task)
             "without an await\n",
             task->pool->file, task->pool->line);
     else
-        say_steps(task);
+        say_steps(task, "waits for");
 }
 
 /* The live task that was spawned next behind `order`, or NULL. */
@@ -441,6 +530,36 @@ static const struct task *next_task(unsigned order)
     return next;
 }
 
+/* Nobody has enabled it. */
+static void keep_interrupt(const struct dz_core *core, int irq)
+{
+    if (vain_count == LOST || !dz_nvic_is_pending(&core->nvic, irq) ||
+        dz_nvic_is_enabled(&core->nvic, irq))
+        return;
+    vain[vain_count++] = (struct lost){
+        .irq = irq,
+        .core = core->home.index,
+        .is_bound = core->vectors[dz_nvic_index(irq)].handler != NULL,
+    };
+}
+
+void dz_report_keep_interrupts(void)
+{
+    vain_count = 0;
+    for (unsigned i = 0; i < DZ_CORES; i++)
+        for (int irq = 0; works[i].core != NULL && irq < DZ_NVIC_IRQS; irq++)
+            keep_interrupt(works[i].core, irq);
+}
+
+static void say_interrupts(void)
+{
+    for (unsigned i = 0; i < vain_count; i++)
+        say("  interrupt %d on core %u is pending, but %s\n", vain[i].irq,
+            vain[i].core,
+            vain[i].is_bound ? "not enabled: dz_core_enable()"
+                             : "not bound to a handler: dz_core_bind()");
+}
+
 void dz_report_tasks(void)
 {
     const struct task *task = next_task(0);
@@ -449,6 +568,7 @@ void dz_report_tasks(void)
         say("  no task is alive\n");
     for (; task != NULL; task = next_task(task->order))
         say_all_of(task);
+    say_interrupts();
     if (atomic_load(&forgotten) != 0)
         say("  there is more: this report has room for %d tasks and %d "
             "objects\n",
@@ -460,52 +580,79 @@ void dz_report_deadlock(void)
     say("deadlock ");
     say_time();
     say(": all cores sleep, and nothing is scheduled that could wake one\n");
+    dz_report_keep_interrupts();
     dz_report_tasks();
     exit(DZ_EXIT_DEADLOCK);
 }
 
+void dz_report_end_of_time(void)
+{
+    say("timeout ");
+    say_time();
+    say(": virtual time has reached its end (52 days)\n");
+    dz_report_keep_interrupts();
+    dz_report_tasks();
+    exit(DZ_EXIT_TIMEOUT);
+}
+
 /* A task that was resumed stands where it last waited. */
+static void say_poll(const struct task *task, const char *where)
+{
+    say("  %s a poll of ", where);
+    say_task(task);
+    say(task->len == 0 ? ", from its beginning: %s:%d\n"
+                       : " (%s:%d), resumed here:\n",
+        task->pool->file, task->pool->line);
+    say_steps(task, "waited for");
+}
+
+/* Interrupts that follow one another leave gaps, in which the core seems to do
+ * what they interrupted: what ended last stands for them. */
+static bool is_in_gap(const struct work *work)
+{
+    return work->depth == 0 && work->core != NULL &&
+        work->core->rounds % 2 != 0;
+}
+
 static void say_work(const struct work *work)
 {
     unsigned depth = work->depth < NESTED ? work->depth : NESTED;
-    const struct task *task = work->polled;
+    bool is_in_interrupts = depth > 0 || is_in_gap(work);
 
+    if (!is_in_interrupts && work->polled == NULL)
+        say("  outside tasks and interrupts\n");
+    if (is_in_gap(work)) {
+        say("  behind ");
+        say_interrupt(work->contexts[0]);
+        say("\n");
+    }
     while (depth > 0) {
         say("  in ");
         say_interrupt(work->contexts[--depth]);
         say("\n");
     }
-    for (; task != NULL; task = task->outer) {
-        say("  in a poll of ");
-        say_task(task);
-        say(task->len == 0 ? ", from its beginning: %s:%d\n"
-                           : " (%s:%d), resumed here:\n",
-            task->pool->file, task->pool->line);
-        say_steps(task);
-    }
+    for (const struct task *task = work->polled; task != NULL;
+         task = task->outer)
+        say_poll(task, "in");
+    if (is_in_interrupts && work->left != NULL && work->left != work->polled)
+        say_poll(work->left, "behind");
 }
 
 void dz_report_stuck(unsigned core, const char *fault)
 {
-    const struct work *work = &works[core];
-
     say("busy loop ");
     say_time();
     say(": core %u: %s\n", core, fault);
-    if (work->depth == 0 && work->polled == NULL)
-        say("  outside tasks and interrupts\n");
-    else
-        say_work(work);
+    say_work(&works[core]);
 }
 
-void dz_report_busy_loop(void)
+void dz_report_busy_loop(const char *fault)
 {
-    char fault[80];
+    char text[80];
 
-    snprintf(fault, sizeof(fault),
-        "has neither slept nor begun a poll for %d s of virtual time",
+    snprintf(text, sizeof(text), "has %s for %d s of virtual time", fault,
         (int)(DZ_VIRTUAL_PATIENCE / 1000000000));
-    dz_report_stuck(dz_port_context() / DZ_CONTEXT_CORE, fault);
+    dz_report_stuck(dz_port_context() / DZ_CONTEXT_CORE, text);
     exit(DZ_EXIT_BUSY_LOOP);
 }
 

@@ -12,6 +12,7 @@
 #include "sim/pin.h"
 #include "sim/program.h"
 #include "sim/uart.h"
+#include "sim/virtual.h"
 
 enum { LINE = 1024, TEXT = 256 };
 
@@ -135,13 +136,25 @@ static void open(struct event *event, uint64_t now)
         schedule(event, now + event->within + 1);
 }
 
+static void drive(const struct event *event, enum dz_level level)
+{
+    if (!dz_pin_is_output(event->number)) {
+        dz_pin_drive(event->number, level);
+        return;
+    }
+    fprintf(stderr,
+        "%s:%u: pin %u is an output, since firmware has written it; nobody "
+        "else can drive it: %s\n",
+        event->path, event->line, event->number, event->source);
+    dz_program_end(DZ_EXIT_PANIC);
+}
+
 static void act(struct event *event)
 {
     if (event->kind == PIN_SET)
-        dz_pin_drive(event->number, event->level);
+        drive(event, event->level);
     if (event->kind == PIN_TOGGLE)
-        dz_pin_drive(event->number,
-            dz_pin_level(event->number) == DZ_LOW ? DZ_HIGH : DZ_LOW);
+        drive(event, dz_pin_level(event->number) == DZ_LOW ? DZ_HIGH : DZ_LOW);
     if (event->kind == UART_SEND)
         dz_uart_inject(event->number, event->text, event->len);
 }
@@ -239,19 +252,33 @@ static size_t word_len(const struct reader *reader)
     return strcspn(reader->at, " \t#\"");
 }
 
+static void print_place(const struct reader *reader)
+{
+    fprintf(stderr, "%s:%u:%d: ", reader->path, reader->line,
+        (int)(reader->at - reader->start) + 1);
+}
+
 /* Says what should be here. Returns false, as the callers do. */
 static bool expected(struct reader *reader, const char *what)
 {
     bool is_end = is_at_end(reader);
     int len = (int)word_len(reader);
 
-    fprintf(stderr, "%s:%u:%d: ", reader->path, reader->line,
-        (int)(reader->at - reader->start) + 1);
+    print_place(reader);
     if (is_end)
         fprintf(stderr, "the line ends; expected here: %s\n", what);
     else
         fprintf(stderr, "\"%.*s\"; expected here: %s\n", len > 0 ? len : 1,
             reader->at, what);
+    return false;
+}
+
+/* Says what is wrong with the next word. Likewise. */
+static bool refuse(struct reader *reader, const char *what)
+{
+    skip_space(reader);
+    print_place(reader);
+    fprintf(stderr, "%.*s %s\n", (int)word_len(reader), reader->at, what);
     return false;
 }
 
@@ -281,7 +308,8 @@ static void peek_word(struct reader *reader, char *word, size_t size)
     word[len] = '\0';
 }
 
-/* The number in front of a unit. Returns what follows, or NULL. */
+/* The number in front of a unit; one that is too large is UINT64_MAX. Returns
+ * what follows, or NULL if there is none. */
 static const char *parse_number(const char *text, uint64_t *number)
 {
     *number = 0;
@@ -290,11 +318,11 @@ static const char *parse_number(const char *text, uint64_t *number)
     for (; isdigit((unsigned char)*text); text++)
         if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
             __builtin_add_overflow(*number, (uint64_t)(*text - '0'), number))
-            return NULL;
+            *number = UINT64_MAX;
     return text;
 }
 
-bool dz_time_parse(const char *text, uint64_t *ns)
+enum dz_time_error dz_time_parse(const char *text, uint64_t *ns)
 {
     static const struct {
         const char *name;
@@ -312,19 +340,30 @@ bool dz_time_parse(const char *text, uint64_t *ns)
 
     for (size_t i = 0; unit != NULL && i < sizeof(units) / sizeof(*units); i++)
         if (strcmp(unit, units[i].name) == 0)
-            return !__builtin_mul_overflow(number, units[i].ns, ns);
-    return false;
+            return __builtin_mul_overflow(number, units[i].ns, ns) ||
+                    *ns == UINT64_MAX
+                ? DZ_TIME_TOO_LARGE
+                : DZ_TIME_GOOD;
+    return DZ_TIME_NONE;
 }
 
 static bool read_time(struct reader *reader, uint64_t *ns)
 {
+    bool is_virtual = dz_machine_running()->time == DZ_TIME_VIRTUAL;
     char word[32];
+    enum dz_time_error error;
 
     peek_word(reader, word, sizeof(word));
-    if (!dz_time_parse(word, ns))
+    error = dz_time_parse(word, ns);
+    if (error == DZ_TIME_NONE)
         return expected(reader,
             "a time, a whole number with ns, us, ms, s, min or h, such as "
             "100ms");
+    if (error == DZ_TIME_TOO_LARGE)
+        return refuse(reader, "is too large");
+    if (is_virtual && *ns >= DZ_VIRTUAL_END)
+        return refuse(
+            reader, "is too large: virtual time ends after 52 days (1250h)");
     reader->at += word_len(reader);
     return true;
 }
@@ -437,8 +476,6 @@ static bool read_text(struct reader *reader, struct event *event)
 
 static bool read_expectation(struct reader *reader, struct event *event)
 {
-    if (event->period != 0)
-        return expected(reader, "no expectation, for that comes only once");
     if (try_word(reader, "pin")) {
         event->kind = EXPECT_PIN;
         if (!read_pin(reader, &event->number) ||
@@ -488,11 +525,12 @@ static bool read_action(struct reader *reader, struct event *event)
         return read_pin_action(reader, event);
     if (try_word(reader, "uart"))
         return read_uart_action(reader, event);
+    if (event->period != 0)
+        return expected(
+            reader, "pin or uart, for an expectation comes only once");
     if (try_word(reader, "expect"))
         return read_expectation(reader, event);
-    return expected(reader,
-        event->period != 0 ? "pin, uart or expect"
-                           : "every, pin, uart or expect");
+    return expected(reader, "every, pin, uart or expect");
 }
 
 static bool read_event(struct reader *reader, struct event *event)
@@ -574,6 +612,11 @@ bool dz_stimulus_open(const char *path)
         return false;
     }
     is_good = read_file(file, path);
+    /* A directory opens, and cannot be read. */
+    if (is_good && ferror(file)) {
+        perror(path);
+        is_good = false;
+    }
     fclose(file);
     if (!is_good) {
         dz_stimulus_close();

@@ -16,14 +16,15 @@
  *     at 2s expect uart 0 "HELLO" within 20ms
  *
  * A time is a whole number with its unit, one of ns, us, ms, s, min, h. Times
- * are those of the machine and count from its start. A text may contain \n, \r,
+ * are those of the machine and count from its start; in virtual time, they end
+ * with it, after 52 days. A text may contain \n, \r,
  * \t, \0, \\, \" and \xHH.
  *
  * An expectation is open from its time on. It is met when the pin has the level
  * (it may have it already), or the UART has sent the text since. If it is not
  * met in the time behind `within`, the run ends at once with DZ_EXIT_PANIC and
  * a message that names the line. One without `within` has until the end of the
- * run.
+ * run. To drive a pin that firmware has written ends the run likewise.
  */
 
 #include <stdbool.h>
@@ -42,7 +43,13 @@ void dz_stimulus_close(void);
  * many there are. While no core runs. */
 unsigned dz_stimulus_report_open(void);
 
-/* Reads a time such as 100ms, in ns. False: it is none, or beyond 2^64. */
-bool dz_time_parse(const char *text, uint64_t *ns);
+enum dz_time_error {
+    DZ_TIME_GOOD,
+    DZ_TIME_NONE,      /* it is no time */
+    DZ_TIME_TOO_LARGE, /* for 64 bits */
+};
+
+/* Reads a time such as 100ms, in ns. */
+enum dz_time_error dz_time_parse(const char *text, uint64_t *ns);
 
 #endif

@@ -22,6 +22,10 @@
 #include "sim/loop.h"
 #include "sim/report.h"
 
+/* A core that is to stop, and was last in thread mode before so many ns, does
+ * not wait for its handlers. */
+enum { CUT_SHORT = 1000000 };
+
 static struct dz_heap dues;
 static struct dz_core *cores[DZ_CORES]; /* that run */
 static unsigned core_count;
@@ -61,8 +65,8 @@ void dz_virtual_due_set(struct dz_due *due, uint64_t at)
     dz_virtual_due_clear(due);
     if (at < dz_virtual_now())
         at = dz_virtual_now();
-    if (at >= DZ_VIRTUAL_END)
-        return;
+    if (at > DZ_VIRTUAL_END)
+        at = DZ_VIRTUAL_END;
     due->node.key = at << DZ_VIRTUAL_SEED_BITS | order;
     dz_heap_insert(&dues, &due->node);
 }
@@ -89,6 +93,8 @@ static void fire(void)
     dz_heap_remove(&dues, &due->node);
     dz_port_core.masked = 1;
     is_firing = true;
+    if (now == DZ_VIRTUAL_END)
+        dz_report_end_of_time();
     due->fire(due);
     is_firing = false;
     dz_port_core.masked = key;
@@ -222,7 +228,7 @@ static void step_or_wait(void)
 {
     bool has_input = dz_loop_has_input();
 
-    if (has_input)
+    if (dz_loop_take_ring() || has_input)
         turn(UV_RUN_NOWAIT);
     if (is_woken())
         return;
@@ -235,10 +241,46 @@ static void step_or_wait(void)
     turn(UV_RUN_ONCE);
 }
 
-static void look_for_busy_loop(const struct dz_core *core)
+/* A busy loop ends a run. Interrupts that never let thread mode go on are one,
+ * too, be it a loop of polls. */
+static void look_for_end(struct dz_core *core)
 {
     if (core->virtual.clock - core->virtual.progress > DZ_VIRTUAL_PATIENCE)
-        dz_report_busy_loop();
+        dz_report_busy_loop("neither slept nor begun a poll");
+    if (dz_port_is_thread_mode())
+        core->virtual.returned = core->virtual.clock;
+    if (core->virtual.clock - core->virtual.returned > DZ_VIRTUAL_PATIENCE)
+        dz_report_busy_loop("not come back to thread mode");
+    if (core->virtual.clock >= DZ_VIRTUAL_END)
+        dz_report_end_of_time();
+}
+
+static void subtract(const struct dz_core *core)
+{
+    unsigned i = 0;
+
+    while (cores[i] != core)
+        i++;
+    cores[i] = cores[--core_count];
+}
+
+/* The host, which may be waiting for this, goes on. */
+static void end_core(struct dz_core *core)
+{
+    core->virtual.is_ended = true;
+    if (now < core->virtual.clock)
+        now = core->virtual.clock;
+    subtract(core);
+    running = NULL;
+    dz_fibre_end(&core->virtual.fibre, &host);
+}
+
+/* Unmasked. Handlers have a moment to end; if they go on, what they interrupted
+ * is on the core's own stack, which nobody will miss, and no lock is held. */
+static bool can_end(const struct dz_core *core)
+{
+    return dz_port_is_thread_mode() ||
+        core->virtual.clock - core->virtual.returned > CUT_SHORT;
 }
 
 /*
@@ -269,13 +311,15 @@ static void compute(struct dz_core *core, uint64_t since)
         if (!has_stepped)
             break;
     }
-    dz_core_end_if_stopped(core);
+    if (atomic_load(&core->is_stopped) && can_end(core))
+        end_core(core);
 }
 
-/* What never sleeps hears from outside too, from time to time. */
+/* What never sleeps hears from outside too, from time to time, and at once what
+ * is urgent. */
 static void hear_outside(void)
 {
-    if (dz_loop_has_input() && ++charges % 256 == 0)
+    if (dz_loop_take_ring() || (dz_loop_has_input() && ++charges % 256 == 0))
         turn(UV_RUN_NOWAIT);
 }
 
@@ -285,7 +329,7 @@ void dz_virtual_charge(uint64_t ns)
 
     if (core == NULL || is_firing)
         return;
-    look_for_busy_loop(core);
+    look_for_end(core);
     if (dz_port_core.masked == 0)
         hear_outside();
     core->virtual.clock += ns;
@@ -297,6 +341,7 @@ void dz_virtual_charge(uint64_t ns)
 
 static void dispatch(void)
 {
+    hear_outside();
     compute(running, running->virtual.clock);
 }
 
@@ -338,6 +383,7 @@ static void sleep_until(
     }
     core->virtual.is_asleep = false;
     core->virtual.progress = core->virtual.clock;
+    core->virtual.returned = core->virtual.clock;
 }
 
 static void add(struct dz_core *core)
@@ -346,31 +392,12 @@ static void add(struct dz_core *core)
         dz_panic("more cores are started than DZ_CORES", __FILE__, __LINE__);
     core->virtual.clock = dz_virtual_now();
     core->virtual.progress = core->virtual.clock;
+    core->virtual.returned = core->virtual.clock;
     core->virtual.since = UINT64_MAX;
     core->virtual.is_asleep = false;
     core->virtual.is_ended = false;
     core->virtual.port = (struct dz_port_core){.masked = 0};
     cores[core_count++] = core;
-}
-
-static void subtract(const struct dz_core *core)
-{
-    unsigned i = 0;
-
-    while (cores[i] != core)
-        i++;
-    cores[i] = cores[--core_count];
-}
-
-/* The host, which may be waiting for this, goes on. */
-static void end(struct dz_core *core)
-{
-    core->virtual.is_ended = true;
-    if (now < core->virtual.clock)
-        now = core->virtual.clock;
-    subtract(core);
-    running = NULL;
-    dz_fibre_end(&core->virtual.fibre, &host);
 }
 
 static void run_core(void *argument)
@@ -380,7 +407,7 @@ static void run_core(void *argument)
     dz_core_begin(core);
     dz_port_unmask(0);
     core->main(core->argument);
-    end(core);
+    end_core(core);
 }
 
 static void start(struct dz_core *core)
@@ -505,5 +532,4 @@ const struct dz_core_machine dz_virtual_machine = {
     .open = open_handler,
     .close = close_handler,
     .sleep = sleep_until,
-    .end = end,
 };

@@ -11,13 +11,14 @@
 
 #include "sim/machine.h"
 
-/* The latest instant, about 52 days: dues are kept in order of their time and
- * of 12 bits that the seed chooses. */
+/* Where time ends, about 52 days: dues are kept in order of their time and of
+ * 12 bits that the seed chooses. Nothing happens there, but that it is reported
+ * when all that was due before has happened. */
 enum { DZ_VIRTUAL_SEED_BITS = 12 };
 #define DZ_VIRTUAL_END (UINT64_MAX >> DZ_VIRTUAL_SEED_BITS)
 
 /* A core that neither sleeps nor begins a poll for so long, in ns, is in a busy
- * loop. */
+ * loop, and so is one whose interrupts never let thread mode go on. */
 #define DZ_VIRTUAL_PATIENCE UINT64_C(10000000000)
 
 void dz_virtual_start(const struct dz_machine *machine);

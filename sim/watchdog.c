@@ -22,57 +22,99 @@
 
 enum { LOOKS = 5 }; /* so many in vain, and the program is stuck */
 
-/* Of the handler alone, once it is installed. */
-static struct {
+struct look {
     uint64_t progress; /* at the last look */
     unsigned in_vain;
-} seen[DZ_CORES];
+};
+
+/* Of the handler alone, once it is installed. */
+static struct look seen[DZ_CORES];
+static struct look seen_rounds[DZ_CORES];
 static uint64_t patience;
+static unsigned core_count;
+
+static void set_timer(uint64_t us)
+{
+    struct timeval time = {
+        .tv_sec = (time_t)(us / 1000000),
+        .tv_usec = (suseconds_t)(us % 1000000),
+    };
+    struct itimerval timer = {.it_interval = time, .it_value = time};
+
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
+static volatile sig_atomic_t exit_code;
 
 static void give_up(int number)
 {
     (void)number;
-    _exit(DZ_EXIT_BUSY_LOOP);
+    _exit(exit_code);
 }
 
-/* The traces are written at exit. If what we have interrupted holds what that
- * needs, we leave without them. */
+/* The traces are written at exit. What we have interrupted may hold what that
+ * needs. */
+void dz_watchdog_end(unsigned core, const char *fault, int code)
+{
+    set_timer(0);
+    exit_code = code;
+    dz_report_stuck(core, fault);
+    signal(SIGALRM, give_up);
+    alarm(2);
+    exit(code);
+}
+
 static void end(unsigned core, const char *fault)
 {
     char text[96];
 
     snprintf(text, sizeof(text), "%s for %" PRIu64 " ms of CPU time", fault,
         patience / 1000000);
-    dz_report_stuck(core, text);
-    signal(SIGALRM, give_up);
-    alarm(2);
-    exit(DZ_EXIT_BUSY_LOOP);
+    dz_watchdog_end(core, text, DZ_EXIT_BUSY_LOOP);
 }
 
-/* True: what `index` stands for has not got on in too many looks. */
-static bool is_stuck(unsigned index, uint64_t progress)
+/* True: what is looked at has not got on in too many looks. */
+static bool is_stuck(struct look *look, uint64_t progress)
 {
-    if (seen[index].progress != progress)
-        seen[index].in_vain = 0;
-    seen[index].progress = progress;
-    return ++seen[index].in_vain > LOOKS;
+    if (look->progress != progress)
+        look->in_vain = 0;
+    look->progress = progress;
+    return ++look->in_vain > LOOKS;
 }
 
 /* One core runs at a time, here. */
 static void look_at_time(void)
 {
-    if (is_stuck(0, dz_machine_now()))
+    if (is_stuck(&seen[0], dz_machine_now()))
         end(dz_port_context() / DZ_CONTEXT_CORE,
             "virtual time has stood still");
 }
 
+static void look_at_work(unsigned core)
+{
+    if (!dz_report_is_working(core))
+        seen[core].in_vain = 0;
+    else if (is_stuck(&seen[core], dz_report_progress(core)))
+        end(core, "has been in the same poll or handler");
+}
+
+/* Handlers that end, and come again and again. */
+static void look_at_rounds(unsigned core)
+{
+    unsigned rounds = dz_program_core(core)->rounds;
+
+    if (rounds % 2 == 0)
+        seen_rounds[core].in_vain = 0;
+    else if (is_stuck(&seen_rounds[core], rounds))
+        end(core, "has not come back to thread mode");
+}
+
 static void look_at_cores(void)
 {
-    for (unsigned i = 0; i < DZ_CORES; i++)
-        if (!dz_report_is_working(i))
-            seen[i].in_vain = 0;
-        else if (is_stuck(i, dz_report_progress(i)))
-            end(i, "has been in the same poll or handler");
+    for (unsigned i = 0; i < core_count; i++) {
+        look_at_work(i);
+        look_at_rounds(i);
+    }
 }
 
 /* On any thread: it only reads, until the end. In virtual time that is the
@@ -89,25 +131,17 @@ static void tick(int number)
     errno = saved;
 }
 
-static void set_timer(uint64_t us)
-{
-    struct timeval time = {
-        .tv_sec = (time_t)(us / 1000000),
-        .tv_usec = (suseconds_t)(us % 1000000),
-    };
-    struct itimerval timer = {.it_interval = time, .it_value = time};
-
-    setitimer(ITIMER_VIRTUAL, &timer, NULL);
-}
-
-void dz_watchdog_start(uint64_t ns)
+void dz_watchdog_start(uint64_t ns, unsigned cores)
 {
     struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
     uint64_t us = ns / LOOKS / 1000;
 
     patience = ns;
-    for (unsigned i = 0; i < DZ_CORES; i++)
+    core_count = cores;
+    for (unsigned i = 0; i < DZ_CORES; i++) {
         seen[i].in_vain = 0;
+        seen_rounds[i].in_vain = 0;
+    }
     sigemptyset(&action.sa_mask);
     sigaction(SIGVTALRM, &action, NULL);
     set_timer(us > 0 ? us : 1);
