@@ -88,8 +88,8 @@ void dz_waiter_leave(struct dz_waiter *waiter, int checks)
 {
     if (checks && waiter != &dz_outside)
         dz_task_panic(waiter->task,
-            "a task waits for one thing and then for another without "
-            "dz_cancel() between them");
+            "is an await missing? A task waits for one thing and then for "
+            "another without dz_cancel() between them");
     dz_waiter_cancel(waiter);
 }
 
