@@ -617,11 +617,12 @@ static bool is_in_gap(const struct work *work)
 static void say_work(const struct work *work)
 {
     unsigned depth = work->depth < NESTED ? work->depth : NESTED;
-    bool is_in_interrupts = depth > 0 || is_in_gap(work);
+    bool is_behind = is_in_gap(work);
+    bool is_in_interrupts = depth > 0 || is_behind;
 
     if (!is_in_interrupts && work->polled == NULL)
         say("  outside tasks and interrupts\n");
-    if (is_in_gap(work)) {
+    if (is_behind) {
         say("  behind ");
         say_interrupt(work->contexts[0]);
         say("\n");
@@ -638,12 +639,15 @@ static void say_work(const struct work *work)
         say_poll(work->left, "behind");
 }
 
+/* What it tells of fits together: the core may go on meanwhile. */
 void dz_report_stuck(unsigned core, const char *fault)
 {
+    struct work work = works[core];
+
     say("busy loop ");
     say_time();
     say(": core %u: %s\n", core, fault);
-    say_work(&works[core]);
+    say_work(&work);
 }
 
 void dz_report_busy_loop(const char *fault)
