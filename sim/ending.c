@@ -12,11 +12,16 @@
 #include "sim/program.h"
 #include "sim/watchdog.h"
 
-enum { GRACE = 2 }; /* s */
+enum {
+    GRACE = 2,        /* s */
+    TWIN = 300000000, /* ns: who sends a signal to us and to our group as well,
+                         as timeout(1) does, means one */
+};
 
 static unsigned core_count;
 static atomic_int asked = DZ_ENDING_NONE;
 static volatile sig_atomic_t caught; /* a signal that ends the run */
+static _Atomic uint64_t caught_at;   /* uv_hrtime() of the first one */
 static uv_async_t bell;              /* it has come */
 
 int dz_ending_code(void)
@@ -84,8 +89,11 @@ static void catch (int number)
 {
     int saved = errno;
 
+    if (caught != 0 && uv_hrtime() - atomic_load(&caught_at) < TWIN)
+        return;
     if (caught != 0)
         leave();
+    atomic_store(&caught_at, uv_hrtime());
     caught = number;
     alarm(GRACE);
     dz_loop_ring(&bell);

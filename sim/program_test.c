@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include <uv.h>
 
@@ -532,9 +531,15 @@ static void be_interrupted_while_spinning(unsigned core)
     spin(core);
 }
 
+/* Two that come together are one. */
 static void be_interrupted_twice(unsigned core)
 {
+    uint64_t later = uv_hrtime() + 400000000;
+
     raise(SIGTERM);
+    raise(SIGTERM);
+    while (uv_hrtime() < later)
+        continue;
     raise(SIGTERM);
     spin_before_all(core);
 }
