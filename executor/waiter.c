@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/waiter.h"
 
-#include "executor/task.h"
-#include "executor/units.h"
+#include "executor/queue.h"
 
 static void outside_leave(
     struct dz_canceller *canceller, enum dz_leaving leaving)
@@ -39,21 +38,25 @@ static struct dz_canceller *canceller_of(const struct dz_waiter *waiter)
     return (struct dz_canceller *)(waiter->place - DZ_PLACE_CUSTOM);
 }
 
-static bool is_custom(const struct dz_waiter *waiter)
+/* Whether a unit is granted, an interrupt can change; the rest only the task.
+ */
+static unsigned kind_of(const struct dz_waiter *waiter)
 {
-    return (waiter->place & DZ_PLACE_CUSTOM) != 0;
+    return (unsigned)(waiter->place & DZ_PLACE_KINDS);
 }
 
 void dz_waiter_withdraw(struct dz_waiter *waiter)
 {
     dz_key key;
 
-    if (is_custom(waiter)) {
+    if (kind_of(waiter) == DZ_PLACE_CUSTOM) {
         canceller_of(waiter)->leave(canceller_of(waiter), DZ_WITHDRAW);
         return;
     }
     key = dz_port_enter();
-    if (waiter->place != 0 && (waiter->place & DZ_PLACE_GRANTED) == 0)
+    if (kind_of(waiter) == DZ_PLACE_QUEUE)
+        dz_queue_withdraw(waiter);
+    else if (kind_of(waiter) == DZ_PLACE_UNITS && waiter->place != 0)
         dz_units_leave(waiter);
     dz_port_exit(key);
 }
@@ -74,12 +77,14 @@ void dz_waiter_cancel(struct dz_waiter *waiter)
     dz_key key;
 
     check_owner(waiter);
-    if (is_custom(waiter)) {
+    if (kind_of(waiter) == DZ_PLACE_CUSTOM) {
         cancel_custom(waiter);
         return;
     }
     key = dz_port_enter();
-    if (waiter->place != 0)
+    if (kind_of(waiter) == DZ_PLACE_QUEUE)
+        dz_queue_leave(waiter);
+    else if (waiter->place != 0)
         dz_units_leave(waiter);
     dz_port_exit(key);
 }

@@ -33,15 +33,21 @@ struct dz_task;
 
 /* The low bits of a place. */
 enum {
+    DZ_PLACE_UNITS = 0,   /* in line for a unit */
     DZ_PLACE_GRANTED = 1, /* a unit is ours, we have not collected it yet */
-    DZ_PLACE_CUSTOM = 2,  /* not units: a struct dz_canceller knows more */
+    DZ_PLACE_CUSTOM = 2,  /* a struct dz_canceller knows more */
+    DZ_PLACE_QUEUE = 3,   /* in a struct dz_queue, or granted there */
+    DZ_PLACE_KINDS = 3,   /* the mask */
 };
 
 struct dz_waiter {
     struct dz_waiter *next; /* NULL for the last, and for an idle one */
-    struct dz_waiter *prev; /* of the first: the last, if that is another */
-    uintptr_t place;        /* 0: idle; else where we wait, and the low bits */
-    struct dz_task *task;   /* to wake */
+    union {
+        struct dz_waiter *prev; /* of the first: the last, if it is another */
+        uintptr_t request;      /* in a struct dz_queue: what it asks for */
+    };
+    uintptr_t place;      /* 0: idle; else where we wait, and the low bits */
+    struct dz_task *task; /* to wake */
 };
 
 /* A wait is left in two steps, so that what one branch of a fork gives up
@@ -51,7 +57,7 @@ enum dz_leaving {
     DZ_CANCEL,   /* then pass on what was granted, and give back what is held */
 };
 
-/* How a place that is not a struct dz_units is left. */
+/* How a place that is neither units nor a queue is left. */
 struct dz_canceller {
     void (*leave)(struct dz_canceller *canceller, enum dz_leaving leaving);
 };

@@ -3,14 +3,23 @@
 #define SYNC_WAIT_H
 
 /*
- * wait -- take and give units under the policy of an object
+ * wait -- take and give under the policy of an object
  *
- * The glue between the grant protocol (executor/units.h), the single waker
- * slot (sync/waker.h) and a primitive's lock. For those who write primitives;
- * the caller holds the object's lock.
+ * The glue between the queues with grants (executor/units.h, executor/queue.h),
+ * the single waker slot (sync/waker.h) and a primitive's lock. For those who
+ * write primitives; the caller holds the object's lock.
+ *
+ * What waits in a struct dz_queue is written like this:
+ *
+ *     dz_key key = dz_wait_lock(self, object);
+ *     enum dz_poll poll = dz_wait_ask(queue, type, request, object->policy);
+ *
+ *     if (poll == DZ_READY)
+ *         ...                                   what was reserved is ours
+ *     return dz_wait_unlock(self, object, key, poll);
  */
 
-#include "executor/units.h"
+#include "executor/queue.h"
 #include "sync/raw_mutex.h"
 #include "sync/waker.h"
 
@@ -69,6 +78,54 @@ DZ_INLINE void dz_wait_give_unlock(struct dz_units *units, void *self,
         task = dz_waker_take(&units->waker);
     }
     dz_unlock_wake(self, object, key, task);
+}
+
+/* Locks an object for an operation that may wait. */
+DZ_INLINE dz_key dz_wait_lock(void *self, const struct dz_object *object)
+{
+    if (object->owner != 0 && dz_current == &dz_outside)
+        dz_outside_misuse(self, object);
+    return dz_lock(self, object);
+}
+
+/* Ends the lock of an operation that may have to wait. */
+DZ_AWAITED DZ_INLINE enum dz_poll dz_wait_unlock(
+    void *self, const struct dz_object *object, dz_key key, enum dz_poll poll)
+{
+    if (poll == DZ_PENDING)
+        dz_trace(DZ_EVENT_WAIT, self, object->name);
+    dz_unlock(self, object, key);
+    return poll;
+}
+
+/* Reserves what is asked for, if it can be had now; never waits. */
+DZ_INLINE bool dz_wait_try_ask(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+{
+    if (policy == DZ_QUEUE)
+        return dz_queue_try_take(queue, type, request);
+    return type->grant(queue, type, request);
+}
+
+/* Reserves what is asked for, or registers the branch that runs now. */
+DZ_INLINE enum dz_poll dz_wait_ask(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+{
+    if (policy == DZ_QUEUE)
+        return dz_queue_take(queue, type, request) ? DZ_READY : DZ_PENDING;
+    if (type->grant(queue, type, request))
+        return DZ_READY;
+    dz_waker_register(&queue->waker);
+    return DZ_PENDING;
+}
+
+/* Something has changed: wakes those who can go on now. */
+DZ_INLINE void dz_wait_serve(struct dz_queue *queue, enum dz_policy policy)
+{
+    if (policy == DZ_QUEUE)
+        dz_queue_serve(queue);
+    else
+        dz_waker_wake(&queue->waker);
 }
 
 #endif
