@@ -91,6 +91,15 @@ DZ_INLINE bool dz_queue_try_take(
     return type->grant(queue, type, request);
 }
 
+/* True: the branch that runs now has asked for this before, and waits for it,
+ * or has been granted it. */
+DZ_INLINE bool dz_queue_has_asked(
+    const struct dz_queue *queue, uintptr_t request)
+{
+    return dz_current->place == (uintptr_t)queue + DZ_PLACE_QUEUE &&
+        dz_current->request == request;
+}
+
 /* dz_queue_take for a waiter that is in another place, which it leaves. */
 bool dz_queue_take_elsewhere(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request, int checks)
@@ -109,8 +118,7 @@ DZ_INLINE bool dz_queue_take(
         dz_queue_append(queue, type, request);
         return false;
     }
-    if (DZ_UNLIKELY(waiter->place != (uintptr_t)queue + DZ_PLACE_QUEUE ||
-            waiter->request != request))
+    if (DZ_UNLIKELY(!dz_queue_has_asked(queue, request)))
         return dz_queue_take_elsewhere(queue, type, request, DZ_CHECKS);
     if (waiter->next != NULL)
         return false;

@@ -28,12 +28,17 @@ void dz_thread_mode_misuse(const void *self, const struct dz_object *object)
         &thread_mode);
 }
 
+void dz_object_misuse(
+    const void *self, const struct dz_object *object, const char *reason)
+{
+    misuse(self, object, reason, NULL);
+}
+
 void dz_outside_misuse(const void *self, const struct dz_object *object)
 {
-    misuse(self, object,
+    dz_object_misuse(self, object,
         "await outside a task: something that waits was called by a handler, "
-        "or by no task",
-        NULL);
+        "or by no task");
 }
 
 /* Code outside tasks in thread mode sets things up and tears them down: it

@@ -69,6 +69,10 @@ struct dz_owner {
     }
 /* clang-format on */
 
+/* Panics with a reason and the object. For those who write primitives. */
+_Noreturn void dz_object_misuse(const void *self,
+    const struct dz_object *object, const char *reason) __attribute__((cold));
+
 /* The slow parts. `self` is the object. */
 _Noreturn void dz_thread_mode_misuse(
     const void *self, const struct dz_object *object) __attribute__((cold));

@@ -13,8 +13,12 @@
 #include "executor/priority.h"
 #include "executor/select.h"
 #include "executor/timer.h"
+#include "sync/barrier.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
+#include "sync/event_flags.h"
+#include "sync/lazy_lock.h"
+#include "sync/once_lock.h"
 #include "sync/signal.h"
 
 #define AT_MOST(type, bytes) \
@@ -25,6 +29,10 @@ _Static_assert(sizeof(void *) == 4, "for a 32-bit machine");
 DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
 DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
+DZ_BARRIER_DEFINE(some_barrier, 3, DZ_CRITICAL_SECTION)
+DZ_EVENT_FLAGS_DEFINE(some_flags, DZ_CRITICAL_SECTION)
+DZ_ONCE_LOCK_DEFINE(word_once_lock, uint32_t, DZ_CRITICAL_SECTION)
+DZ_LAZY_LOCK_DEFINE(word_lazy_lock, uint32_t, (void), DZ_CRITICAL_SECTION)
 
 struct empty {
     struct dz_task task;
@@ -42,6 +50,10 @@ AT_MOST(struct dz_deadline_queue, 20);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
 AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
+AT_MOST(struct some_barrier, 12);
+AT_MOST(struct some_flags, 12);
+AT_MOST(struct word_once_lock, 16);
+AT_MOST(struct word_lazy_lock, 8);
 AT_MOST(struct dz_waiter, 16);
 AT_MOST(struct dz_select2, 52);
 AT_MOST(struct dz_join2, 52);
