@@ -9,9 +9,16 @@ enum {
     LOCKS = 2000000,
     SPAWNS = 200000,
     TIMERS = 100000, /* a tenth is a multiple of the longest queue */
+    OPERATIONS_ROUNDS = 200000,
     INTERRUPTS = 500,
     REPETITIONS = 7,
 };
+
+#define OPERATION(operation)                                            \
+    {"operations/" #operation "/queue", operations_##operation##_queue, \
+        OPERATIONS_ROUNDS},                                             \
+        {"operations/" #operation "/single_slot",                       \
+            operations_##operation##_single_slot, OPERATIONS_ROUNDS},
 
 static const struct bench benches[] = {
     {"pingpong/floor", pingpong_floor, ROUND_TRIPS},
@@ -27,6 +34,9 @@ static const struct bench benches[] = {
     {"lock/critical_section", lock_critical_section, LOCKS},
     {"lock/pthread_sigmask", lock_pthread_sigmask, LOCKS / 100},
     {"spawn", spawn, SPAWNS},
+    /* clang-format off */
+    OPERATIONS(OPERATION)
+    /* clang-format on */
     {"timers/insert/1", timers_insert_1, TIMERS},
     {"timers/insert/10", timers_insert_10, TIMERS},
     {"timers/insert/100", timers_insert_100, TIMERS},

@@ -52,6 +52,23 @@ void timers_expire_100(struct bench_run *run);
 void timers_expire_1000(struct bench_run *run);
 void timers_expire_10000(struct bench_run *run);
 
+/* One round: what a task does with a primitive that nobody else uses, so that
+ * it never has to wait; bench/operations.c says what. For each of these there
+ * are operations_NAME_queue and operations_NAME_single_slot. (What has no
+ * policy is the same in both.) */
+#define OPERATIONS(DO) \
+    DO(blocking_mutex) \
+    DO(channel)        \
+    DO(event_flags)    \
+    DO(once_lock)      \
+    DO(signal)
+
+#define DECLARE_OPERATION(name)                            \
+    void operations_##name##_queue(struct bench_run *run); \
+    void operations_##name##_single_slot(struct bench_run *run);
+
+OPERATIONS(DECLARE_OPERATION)
+
 /* doze_count */
 
 /* Counters: wakes, polls, pends and sleeps per round trip. */

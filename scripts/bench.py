@@ -204,6 +204,7 @@ def beside_the_host(document, name):
 
 def print_others(document):
     times = results.times(document)
+    ratios = results.ratios(document)
     for name in figures.order(times):
         if name in figures.pingpongs(times):
             continue
@@ -218,9 +219,12 @@ def print_others(document):
                   f"{len(entries)} x {entries[0]['iterations']} wake-ups"
                   f"{beside_the_host(document, name)})")
         else:
-            print(f"{name:26}min {min(values):.2f} ns  median "
+            ratio = ""
+            if name.startswith("operations/") and name in ratios:
+                ratio = f"  {ratios[name]:5.2f} x floor"
+            print(f"{name:36}min {min(values):.2f} ns  median "
                   f"{statistics.median(values):.2f} ns  max "
-                  f"{max(values):.2f} ns")
+                  f"{max(values):.2f} ns{ratio}")
 
 
 def print_counts(counted):

@@ -18,6 +18,21 @@ from matplotlib import pyplot, ticker  # noqa: E402  (after the back end)
 
 import results  # noqa: E402
 
+# The policies by which primitives wait: title, and so on.
+POLICIES = {
+    "queue": "queue with grants",
+    "single_slot": "single waker slot, as Embassy",
+}
+
+# What one round of operations/... is.
+OPERATIONS = {
+    "blocking_mutex": "lock, unlock",
+    "channel": "send, receive",
+    "event_flags": "set, take",
+    "once_lock": "init (again), get",
+    "signal": "send, wait",
+}
+
 # The order and the names of things, the same everywhere.
 ORDER = (
     "pingpong/floor",
@@ -32,6 +47,8 @@ ORDER = (
     "lock/critical_section",
     "lock/pthread_sigmask",
     "spawn",
+    *(f"operations/{name}/{policy}"
+      for name in OPERATIONS for policy in POLICIES),
     *(f"timers/{kind}/{10 ** power}"
       for kind in ("insert", "expire") for power in range(5)),
     "isr_to_task/doze",
@@ -40,8 +57,8 @@ ORDER = (
 )
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "max_ns")
 FILES = ("bench.json", "count.json") + tuple(
-    f"{figure}.{kind}" for figure in ("pingpong", "waiters", "timers",
-                                     "isr_to_task")
+    f"{figure}.{kind}" for figure in ("pingpong", "operations", "waiters",
+                                     "timers", "isr_to_task")
     for kind in ("svg", "png"))
 
 # Okabe and Ito (2008): told apart by colour-blind readers, too.
@@ -132,6 +149,44 @@ def draw_pingpong(document, folder):
     save(figure, folder, "pingpong")
 
 
+def draw_operations(document, folder):
+    times = results.times(document)
+    floor = statistics.median(times.get(results.FLOOR, [0]))
+    names = [name for name in OPERATIONS
+             if all(f"operations/{name}/{policy}" in times
+                    for policy in POLICIES)]
+    if not names or not floor:
+        return
+    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(names) + 1.8))
+    for shift, (policy, title) in zip((-0.2, 0.2), POLICIES.items()):
+        values = [[value / floor for value in times[f"operations/{name}/{policy}"]]
+                  for name in names]
+        medians = [statistics.median(each) for each in values]
+        rows = [row + shift for row in range(len(names))]
+        axes.barh(rows, medians, height=0.38, label=title,
+                  color=BLUE if policy == "queue" else ORANGE)
+        axes.errorbar(medians, rows, fmt="none", color="black", capsize=2,
+                      linewidth=0.8,
+                      xerr=[[m - min(each) for m, each in zip(medians, values)],
+                            [max(each) - m for m, each in zip(medians, values)]])
+        for row, median, each in zip(rows, medians, values):
+            axes.text(max(each), row, f"  {median:.1f}", va="center",
+                      fontsize=8)
+    axes.axvline(1, color=GREY, linestyle="--", linewidth=1)
+    axes.set_yticks(range(len(names)), [
+        f"{name.replace('_', ' ')}: {OPERATIONS[name]}" for name in names])
+    axes.invert_yaxis()
+    entries = results.runs(document)[f"operations/{names[0]}/queue"]
+    axes.set_xlabel("multiple of the ping-pong floor (bar: median, whisker: min "
+                    f"to max of {len(entries)} x {entries[0]['iterations']})")
+    axes.set_title("What each primitive costs while nobody waits, "
+                   "critical section")
+    axes.legend(frameon=False, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "operations")
+
+
 def family(found, prefix):
     """([number], [what was found]) of all names that are prefix and number."""
     numbers = sorted(int(name.removeprefix(prefix))
@@ -149,14 +204,14 @@ def draw_waiters(document, folder):
     counted = results.counts(document)
     figure, axes = pyplot.subplots(figsize=(7, 4))
     drawn = False
-    for policy, title, colour, marker in (
-            ("single_slot", "single waker slot, as Embassy", ORANGE, "s"),
-            ("queue", "queue with grants", BLUE, "o")):
+    for policy, colour, marker in (("single_slot", ORANGE, "s"),
+                                   ("queue", BLUE, "o")):
         waiters, polls = waiters_of(counted, policy)
         if not waiters:
             continue
         drawn = True
-        axes.plot(waiters, polls, color=colour, marker=marker, label=title)
+        axes.plot(waiters, polls, color=colour, marker=marker,
+                  label=POLICIES[policy])
         for x, y in zip(waiters, polls):
             axes.annotate(f"{y:.0f}", (x, y), textcoords="offset points",
                           xytext=(0, 7), ha="center", fontsize=9)
@@ -272,8 +327,8 @@ def draw_isr_to_task(document, folder):
 def draw(folder):
     """Draws all that the files in a folder have figures for."""
     matplotlib.rcParams["svg.hashsalt"] = "doze"
-    for name, figures in (("bench.json", (draw_pingpong, draw_timers,
-                                          draw_isr_to_task)),
+    for name, figures in (("bench.json", (draw_pingpong, draw_operations,
+                                          draw_timers, draw_isr_to_task)),
                           ("count.json", (draw_waiters,))):
         path = os.path.join(folder, name)
         if not os.path.exists(path):
