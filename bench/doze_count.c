@@ -7,6 +7,11 @@
 
 enum { ROUNDS = 1000, WAITS = 10, INTERRUPTS = 100 };
 
+#define CONTENTION(name)                                                   \
+    {"contended/" #name "/queue", count_contended_##name##_queue, ROUNDS}, \
+        {"contended/" #name "/single_slot",                                \
+            count_contended_##name##_single_slot, ROUNDS},
+
 static const struct bench benches[] = {
     {"pingpong/noop/queue", count_noop_queue, ROUNDS},
     {"pingpong/thread_mode/queue", count_thread_mode_queue, ROUNDS},
@@ -23,6 +28,9 @@ static const struct bench benches[] = {
     {"waiters/single_slot/2", count_waiters_single_slot_2, ROUNDS},
     {"waiters/single_slot/4", count_waiters_single_slot_4, ROUNDS},
     {"waiters/single_slot/8", count_waiters_single_slot_8, ROUNDS},
+    /* clang-format off */
+    CONTENDED(CONTENTION)
+    /* clang-format on */
     {"wait_100ms/tickless", count_wait_tickless, WAITS},
     {"wait_100ms/tick", count_wait_tick, WAITS},
     {"preemption/same_executor", count_preemption_same_executor, INTERRUPTS},

@@ -90,6 +90,20 @@ void count_waiters_single_slot_2(struct bench_run *run);
 void count_waiters_single_slot_4(struct bench_run *run);
 void count_waiters_single_slot_8(struct bench_run *run);
 
+/* The same counters per operation that one of four tasks completes which all
+ * want the same; bench/contended.c says what. For each of these there are
+ * count_contended_NAME_queue and count_contended_NAME_single_slot. */
+#define CONTENDED(DO) \
+    DO(channel)       \
+    DO(event_flags)   \
+    DO(signal)
+
+#define DECLARE_CONTENDED(name)                                 \
+    void count_contended_##name##_queue(struct bench_run *run); \
+    void count_contended_##name##_single_slot(struct bench_run *run);
+
+CONTENDED(DECLARE_CONTENDED)
+
 /* One round: a task waits for 100 ms. The same counters, passes of the run
  * loop, and interrupts. */
 void count_wait_tickless(struct bench_run *run);

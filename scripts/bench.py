@@ -228,7 +228,8 @@ def print_others(document):
 
 
 def print_counts(counted):
-    units = {"waiters": "idle round", "wait_100ms": "wait",
+    units = {"waiters": "idle round", "contended": "operation",
+             "wait_100ms": "wait",
              "preemption": "interrupt"}
     for name in figures.order(counted):
         unit = units.get(name.split("/")[0], "round trip")

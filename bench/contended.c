@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * contended -- how often several tasks that want the same thing are woken
+ *
+ * Each takes what it wants, and, where that is a lock, yields while it has it
+ * and gives it back. What comes from outside comes as soon as the last one was
+ * taken. One round is one operation that is complete. Compiled once for each
+ * policy:
+ *
+ *     CONTENDED_POLICY   DZ_QUEUE or DZ_SINGLE_SLOT
+ *     CONTENDED_SUFFIX   queue or single_slot
+ *
+ * With queues, each operation takes one wake-up and one poll, and a lock one
+ * more of each for its yield.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/count.h"
+#include "bench/experiments.h"
+#include "doze.h"
+
+enum { WORKERS = 4 };
+
+DZ_CHANNEL_DEFINE_POLICY(
+    a_channel, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_EVENT_FLAGS_DEFINE_POLICY(
+    a_event_flags, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_SIGNAL_DEFINE_POLICY(
+    a_signal, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+
+static struct a_channel channel;
+static struct a_event_flags event_flags;
+static struct a_signal signal_;
+
+struct worker {
+    struct dz_task task;
+    uint32_t value;
+};
+
+/* What they want. */
+struct want {
+    enum dz_poll (*take)(struct worker *self);
+    void (*give_back)(void); /* NULL: it is used up */
+    void (*offer)(void);     /* from outside; NULL: nothing */
+};
+
+static const struct want *want;
+static uint64_t taken;
+
+static enum dz_poll worker_poll(struct worker *self)
+{
+    async (self) {
+        for (;;) {
+            await(want->take(self));
+            taken++;
+            if (want->give_back == NULL)
+                continue;
+            await(dz_yield_poll());
+            want->give_back();
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(workers, struct worker, worker_poll, WORKERS)
+
+static struct dz_executor executor;
+
+/* Tasks that never end are simply forgotten: so all begins anew. */
+static void start(const struct want *what)
+{
+    want = what;
+    taken = 0;
+    memset(workers_slots, 0, sizeof(workers_slots));
+    dz_executor_init(&executor, "contended");
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct worker *worker;
+
+        if (workers_claim(&worker) == DZ_BUSY)
+            abort();
+        dz_executor_spawn(&executor, &worker->task);
+    }
+    dz_executor_poll(&executor);
+}
+
+static void contend(struct bench_run *run, const struct want *what)
+{
+    uint64_t offered = 0;
+
+    start(what);
+    taken = 0;
+    count_begin();
+    while (taken < run->rounds) {
+        if (want->offer != NULL && offered == taken) {
+            want->offer();
+            offered++;
+        }
+        dz_executor_poll(&executor);
+    }
+    count_end(run);
+}
+
+static const uint32_t value = 1;
+
+static enum dz_poll channel_take(struct worker *self)
+{
+    return a_channel_receive(&channel, &self->value);
+}
+
+static void channel_offer(void)
+{
+    if (!a_channel_try_send(&channel, &value))
+        abort();
+}
+
+static const struct want channel_want = {channel_take, NULL, channel_offer};
+
+static enum dz_poll event_flags_take(struct worker *self)
+{
+    return a_event_flags_take_any(&event_flags, 1, &self->value);
+}
+
+static void event_flags_offer(void)
+{
+    a_event_flags_set(&event_flags, 1);
+}
+
+static const struct want event_flags_want = {
+    event_flags_take, NULL, event_flags_offer};
+
+static enum dz_poll signal_take(struct worker *self)
+{
+    return a_signal_wait(&signal_, &self->value);
+}
+
+static void signal_offer(void)
+{
+    a_signal_send(&signal_, value);
+}
+
+static const struct want signal_want = {signal_take, NULL, signal_offer};
+
+#define NAME_(what, suffix) count_contended_##what##_##suffix
+#define NAME(what, suffix) NAME_(what, suffix)
+#define DEFINE(what)                                          \
+    void NAME(what, CONTENDED_SUFFIX)(struct bench_run * run) \
+    {                                                         \
+        contend(run, &what##_want);                           \
+    }
+
+CONTENDED(DEFINE)
