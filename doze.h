@@ -27,6 +27,8 @@
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
 #include "sync/raw_mutex.h"
+#include "sync/rwlock.h"
+#include "sync/semaphore.h"
 #include "sync/signal.h"
 #include "sync/waker.h"
 

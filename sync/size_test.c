@@ -16,6 +16,8 @@
 #include "sync/barrier.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
+#include "sync/rwlock.h"
+#include "sync/semaphore.h"
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
@@ -27,6 +29,8 @@
 _Static_assert(sizeof(void *) == 4, "for a 32-bit machine");
 
 DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
+DZ_RWLOCK_DEFINE(word_rwlock, uint32_t, DZ_CRITICAL_SECTION)
+DZ_SEMAPHORE_DEFINE(permits, 4, DZ_CRITICAL_SECTION)
 DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BARRIER_DEFINE(some_barrier, 3, DZ_CRITICAL_SECTION)
@@ -48,6 +52,8 @@ AT_MOST(struct urgent, 56);
 AT_MOST(struct dz_priority_queue, 272);
 AT_MOST(struct dz_deadline_queue, 20);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
+AT_MOST(struct permits, 12);
+AT_MOST(struct word_rwlock, 16);
 AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
 AT_MOST(struct some_barrier, 12);
