@@ -26,6 +26,7 @@
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
+#include "sync/pipe.h"
 #include "sync/raw_mutex.h"
 #include "sync/rwlock.h"
 #include "sync/semaphore.h"

@@ -21,6 +21,7 @@
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
+#include "sync/pipe.h"
 #include "sync/signal.h"
 
 #define AT_MOST(type, bytes) \
@@ -31,6 +32,7 @@ _Static_assert(sizeof(void *) == 4, "for a 32-bit machine");
 DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
 DZ_RWLOCK_DEFINE(word_rwlock, uint32_t, DZ_CRITICAL_SECTION)
 DZ_SEMAPHORE_DEFINE(permits, 4, DZ_CRITICAL_SECTION)
+DZ_PIPE_DEFINE(byte_pipe, 16, DZ_CRITICAL_SECTION)
 DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BARRIER_DEFINE(some_barrier, 3, DZ_CRITICAL_SECTION)
@@ -54,6 +56,7 @@ AT_MOST(struct dz_deadline_queue, 20);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
 AT_MOST(struct permits, 12);
 AT_MOST(struct word_rwlock, 16);
+AT_MOST(struct byte_pipe, 40); /* and so 24 besides the bytes */
 AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
 AT_MOST(struct some_barrier, 12);
