@@ -10,6 +10,8 @@
  */
 
 #include "executor/async.h"
+#include "executor/block_on.h"
+#include "executor/cancel.h"
 #include "executor/deadline.h"
 #include "executor/executor.h"
 #include "executor/fork.h"

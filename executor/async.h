@@ -15,7 +15,7 @@
  *         struct line line;
  *     };
  *
- *     enum dz_poll echo_poll(struct echo *self)
+ *     static enum dz_poll echo_poll(struct echo *self)
  *     {
  *         async (self) {
  *             await(line_channel_receive(&input, &self->line));

@@ -2,6 +2,7 @@
 #include "executor/async.h"
 
 #include "sim/test.h"
+#include "sync/channel.h"
 
 /* Ready at the `needed`-th poll. */
 struct countdown {
@@ -181,6 +182,65 @@ static void an_await_in_a_nested_switch_panics_with_its_line(void **state)
     assert_says(words, "thread mode");
 }
 
+struct line {
+    char text[8];
+};
+
+DZ_CHANNEL_DEFINE(line_channel, struct line, 1, DZ_CRITICAL_SECTION)
+
+static struct line_channel input, output;
+
+struct echo {
+    struct dz_frame frame;
+    struct line line;
+};
+
+static enum dz_poll echo_poll(struct echo *self)
+{
+    async (self) {
+        await(line_channel_receive(&input, &self->line));
+        await(line_channel_send(&output, &self->line));
+    }
+    return DZ_READY;
+}
+
+/* Embeds the frame in its own. */
+struct console {
+    struct dz_task task;
+    struct echo echo;
+};
+
+static enum dz_poll console_poll(struct console *self)
+{
+    async (self) {
+        await(echo_poll(&self->echo));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(consoles, struct console, console_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    static struct dz_executor executor;
+    struct line line = {"hello"};
+    struct line echoed;
+    struct console *console;
+
+    (void)state;
+    dz_executor_init(&executor, "test");
+    (void)consoles_claim(&console);
+    dz_executor_spawn(&executor, &console->task);
+    dz_executor_poll(&executor);
+    assert_false(line_channel_try_receive(&output, &echoed));
+
+    assert_true(line_channel_try_send(&input, &line));
+    dz_executor_poll(&executor);
+
+    assert_true(line_channel_try_receive(&output, &echoed));
+    assert_string_equal(echoed.text, "hello");
+}
+
 RUN_TESTS(TEST(goes_on_at_the_await_where_it_stands),
     TEST(runs_through_what_is_ready_without_returning),
     TEST(starts_afresh_when_it_is_called_after_its_end),
@@ -188,4 +248,5 @@ RUN_TESTS(TEST(goes_on_at_the_await_where_it_stands),
     TEST(reset_makes_it_start_afresh),
     TEST(a_child_frame_serves_again_and_again),
     TEST(finish_leaves_from_the_middle_and_starts_afresh),
-    TEST(an_await_in_a_nested_switch_panics_with_its_line))
+    TEST(an_await_in_a_nested_switch_panics_with_its_line),
+    TEST(the_example_of_the_header_works))

@@ -15,7 +15,6 @@
  *
  *     DZ_TASK_POOL_DEADLINE(replies, struct reply, reply_poll, 4)
  *
- *     static struct dz_executor executor;
  *     static struct dz_deadline_queue queue;
  *
  *     dz_executor_init_deadline(&executor, &queue, "main");
@@ -83,12 +82,19 @@ DZ_INLINE struct dz_heap_node *dz_deadline_of(struct dz_task *task)
 }
 
 /* DZ_TASK_POOL for frames with a deadline. */
-#define DZ_TASK_POOL_DEADLINE(NAME, type, body, count)                        \
-    _Static_assert(_Generic(((type *)0)->deadline, struct dz_deadline         \
-                            : offsetof(type, deadline) ==                     \
-                                offsetof(struct dz_deadline_frame, deadline), \
-                            default : 0),                                     \
-        "the second member of a frame is its struct dz_deadline deadline");   \
-    DZ_TASK_POOL_OF(NAME, type, body, count, true)
+#define DZ_TASK_POOL_DEADLINE(NAME, type, body, count) \
+    DZ_TASK_POOL_WITH(NAME, type, body, count, DZ_WITH_DEADLINE(type))
+
+/* For DZ_TASK_POOL_WITH. */
+#define DZ_WITH_DEADLINE(type)                                                  \
+    .has_deadlines = sizeof(struct {                                            \
+        _Static_assert(                                                         \
+            _Generic(((type *)0)->deadline, struct dz_deadline                  \
+                     : offsetof(type, deadline) ==                              \
+                         offsetof(struct dz_deadline_frame, deadline),          \
+                     default : 0),                                              \
+            "the second member of a frame is its struct dz_deadline deadline"); \
+        char unused;                                                            \
+    }) != 0
 
 #endif

@@ -199,6 +199,37 @@ static void setting_a_deadline_that_there_is_no_place_for_panics(void **state)
     assert_says(last_words_of(set_plain), "no place for a deadline");
 }
 
+struct reply {
+    struct dz_task task;
+    struct dz_deadline deadline;
+};
+
+static enum dz_poll reply_poll(struct reply *self)
+{
+    (void)self;
+    note('r');
+    return DZ_READY;
+}
+
+DZ_TASK_POOL_DEADLINE(replies, struct reply, reply_poll, 4)
+
+static void the_example_of_the_header_works(void **state)
+{
+    const uint64_t now = 1000;
+    struct reply *reply;
+
+    (void)state;
+    begin();
+    dz_executor_init_deadline(&executor, &queue, "main");
+    spawn_due('z', now + 251);
+    (void)replies_claim(&reply);
+    dz_task_set_deadline(&reply->task, now + 250);
+    dz_executor_spawn(&executor, &reply->task);
+    spawn_due('a', now + 249);
+    pass();
+    assert_string_equal(trail, "arz");
+}
+
 RUN_TESTS(SORTED_TESTS, TEST(the_earliest_deadline_runs_first),
     TEST(who_has_no_deadline_comes_last),
     TEST(a_deadline_moved_forward_while_ready_takes_effect_at_once),
@@ -208,4 +239,5 @@ RUN_TESTS(SORTED_TESTS, TEST(the_earliest_deadline_runs_first),
     TEST(executors_of_other_kinds_ignore_deadlines),
     TEST(it_ignores_priorities),
     TEST(spawning_a_task_without_a_deadline_panics),
-    TEST(setting_a_deadline_that_there_is_no_place_for_panics))
+    TEST(setting_a_deadline_that_there_is_no_place_for_panics),
+    TEST(the_example_of_the_header_works))

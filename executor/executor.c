@@ -462,9 +462,12 @@ void dz_executor_spawn(struct dz_executor *executor, struct dz_task *task)
 struct dz_context dz_context_now(void)
 {
     const struct dz_task *task = dz_current->task;
+    const struct dz_executor *executor = task != NULL ? task->executor : NULL;
 
+    if (executor != NULL && executor->is_outside)
+        executor = NULL;
     return (struct dz_context){
-        .executor = task != NULL ? task->executor : NULL,
+        .executor = executor,
         .port = dz_port_context(),
     };
 }

@@ -73,6 +73,7 @@ struct dz_executor {
     struct dz_run_queue *queue; /* NULL: FIFO, from first to last */
     uint8_t state;              /* enum dz_executor_state */
     bool is_started;            /* an interrupt polls it */
+    bool is_outside; /* its task counts as code outside tasks: block_on.h */
 };
 
 /* Prepares an executor for the core that calls this, with nothing to run. The

@@ -77,8 +77,15 @@ static enum dz_poll noters_poll(struct dz_task *task)
     return noting_poll((struct noting *)(void *)task);
 }
 
-static const struct dz_pool noters = {noters_poll, "noters", __FILE__, __LINE__,
-    noters_slots, sizeof(struct noting), NOTERS, false};
+static const struct dz_pool noters = {
+    .poll = noters_poll,
+    .name = "noters",
+    .file = __FILE__,
+    .line = __LINE__,
+    .slots = noters_slots,
+    .size = sizeof(struct noting),
+    .count = NOTERS,
+};
 
 static struct noter *claim(char letter, unsigned rounds)
 {
@@ -941,6 +948,57 @@ static void a_thread_that_nothing_can_wake_panics_instead_of_sleeping(
     assert_says(last_words_of(sleep_for_ever), "asleep, and no interrupt");
 }
 
+enum { UART_IRQ = 2, BLINKED = 42 };
+
+struct blink {
+    struct dz_task task;
+    void (*act)(void);
+};
+
+static enum dz_poll blink_poll(struct blink *self)
+{
+    self->act();
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(blinkers, struct blink, blink_poll, 1)
+
+static void prepare_to_blink(void (*act)(void))
+{
+    struct blink *blink;
+
+    (void)blinkers_claim(&blink);
+    blink->act = act;
+    dz_executor_init(&executor, "main");
+    dz_executor_spawn(&executor, &blink->task);
+}
+
+static void leave_process(void)
+{
+    _exit(BLINKED);
+}
+
+static void blink_in_thread_mode(void)
+{
+    prepare_to_blink(leave_process);
+    dz_executor_run(&executor);
+}
+
+static void note_blink(void)
+{
+    note(dz_port_is_thread_mode() ? 't' : 'i');
+}
+
+static void the_example_of_the_header_works(void **state)
+{
+    (void)state;
+    begin();
+    (void)last_words_at(BLINKED, blink_in_thread_mode);
+    prepare_to_blink(note_blink);
+    dz_executor_start(&executor, UART_IRQ, 2);
+    assert_string_equal(trail, "i");
+}
+
 RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(a_spawn_pends_once_and_the_task_runs_once),
     TEST(a_second_spawn_does_not_pend),
@@ -983,4 +1041,5 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(an_await_in_a_tasks_nested_switch_names_the_task),
     TEST(there_is_no_current_task_outside_tasks),
     TEST(a_yield_outside_tasks_panics),
-    TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping))
+    TEST(a_thread_that_nothing_can_wake_panics_instead_of_sleeping),
+    TEST(the_example_of_the_header_works))

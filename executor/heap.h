@@ -5,7 +5,7 @@
 /*
  * heap -- an intrusive queue that is left by the smallest key first
  *
- *     struct dz_heap heap = {0};
+ *     static struct dz_heap heap;
  *
  *     node->key = 42;
  *     dz_heap_insert(&heap, node);

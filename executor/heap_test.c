@@ -227,8 +227,24 @@ static void does_what_a_sorted_array_does(void **state)
     check_structure();
 }
 
+static void the_example_of_the_header_works(void **state)
+{
+    struct dz_heap_node *node = &nodes[0];
+
+    (void)state;
+    begin();
+    insert(1, 43);
+    node->key = 42;
+    dz_heap_insert(&heap, node);
+    assert_ptr_equal(heap.root, node);
+
+    dz_heap_remove(&heap, heap.root);
+    assert_ptr_equal(heap.root, &nodes[1]);
+}
+
 RUN_TESTS(TEST(the_smallest_key_leaves_first),
     TEST(equal_keys_leave_in_the_order_in_which_they_came),
     TEST(equals_keep_their_order_when_the_numbers_wrap),
     TEST(a_node_knows_whether_it_is_in_a_heap), TEST(a_heap_can_be_moved),
-    TEST(the_last_may_have_to_move_up), TEST(does_what_a_sorted_array_does))
+    TEST(the_last_may_have_to_move_up), TEST(does_what_a_sorted_array_does),
+    TEST(the_example_of_the_header_works))

@@ -3,6 +3,7 @@
 
 #include "executor/fork_test.h"
 #include "executor/select.h"
+#include "sync/channel.h"
 
 /* One task for all forms and for what can become of a join. */
 DZ_JOIN_DEFINE(array_join, 4)
@@ -541,6 +542,95 @@ static void what_a_branch_holds_at_its_end_is_its_own_until_then(void **state)
     assert_says(last_words_of(steal_a_guard), "in another branch");
 }
 
+enum { MOTORS = 3 };
+
+DZ_JOIN_DEFINE(motor_join, MOTORS)
+
+struct event {
+    int number;
+};
+
+DZ_CHANNEL_DEFINE(event_channel, struct event, 1, DZ_CRITICAL_SECTION)
+
+static struct event_channel events;
+
+static enum dz_poll flash_write_poll(struct child *self)
+{
+    return child_poll(self);
+}
+
+struct saver {
+    struct dz_task task;
+    struct dz_join2 join;
+    struct child write;
+    struct event event;
+};
+
+static enum dz_poll saver_poll(struct saver *self)
+{
+    async (self) {
+        await(dz_join2(&self->join, flash_write_poll(&self->write),
+            event_channel_send(&events, &self->event)));
+    }
+    return DZ_READY;
+}
+
+struct robot {
+    struct dz_task task;
+    struct motor_join join;
+    unsigned motors[MOTORS]; /* the source that says it has stopped */
+};
+
+static enum dz_poll motor_stop_poll(const unsigned *motor)
+{
+    return source_poll(*motor);
+}
+
+static enum dz_poll motor_poll(void *argument, unsigned branch)
+{
+    struct robot *self = argument;
+
+    return motor_stop_poll(&self->motors[branch]);
+}
+
+static enum dz_poll robot_poll(struct robot *self)
+{
+    async (self) {
+        await(dz_join_array(&self->join, motor_poll, self));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(savers, struct saver, saver_poll, 1)
+DZ_TASK_POOL(robots, struct robot, robot_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct event full = {1};
+    struct saver *saver;
+    struct robot *robot;
+
+    (void)state;
+    begin_afresh();
+    assert_true(event_channel_try_send(&events, &full));
+    (void)savers_claim(&saver);
+    (void)robots_claim(&robot);
+    for (unsigned i = 0; i < MOTORS; i++)
+        robot->motors[i] = i + 1;
+    dz_executor_spawn(&executor, &saver->task);
+    dz_executor_spawn(&executor, &robot->task);
+    for (unsigned i = 0; i < MOTORS; i++)
+        give_and_pass(i);
+    assert_true(event_channel_try_receive(&events, &full));
+    assert_non_null(saver->task.pool);
+    assert_non_null(robot->task.pool);
+
+    give_and_pass(MOTORS);
+    assert_null(saver->task.pool);
+    assert_null(robot->task.pool);
+    assert_int_equal(event_channel_len(&events), 1);
+}
+
 RUN_TESTS(TEST(every_form_is_ready_when_its_last_branch_is),
     TEST(a_branch_that_is_done_is_not_polled_again),
     TEST(a_branch_that_is_done_waits_nowhere),
@@ -557,4 +647,5 @@ RUN_TESTS(TEST(every_form_is_ready_when_its_last_branch_is),
     TEST(what_the_branches_hold_is_their_parents_in_the_end),
     TEST(what_was_handed_over_can_be_left),
     TEST(what_is_handed_over_to_a_task_can_be_left),
-    TEST(what_a_branch_holds_at_its_end_is_its_own_until_then))
+    TEST(what_a_branch_holds_at_its_end_is_its_own_until_then),
+    TEST(the_example_of_the_header_works))

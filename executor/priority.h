@@ -5,7 +5,6 @@
 /*
  * priority -- an executor that runs the task of the highest priority first
  *
- *     static struct dz_executor executor;
  *     static struct dz_priority_queue queue;
  *
  *     dz_executor_init_priority(&executor, &queue, "main");

@@ -120,9 +120,28 @@ static void a_priority_above_63_panics(void **state)
     assert_says(words, "object: noters at 0x");
 }
 
+DZ_TASK_POOL(alarms, struct noter, noter_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct noter *alarm;
+
+    (void)state;
+    begin();
+    dz_executor_init_priority(&executor, &queue, "main");
+    spawn('x', 8);
+    (void)alarms_claim(&alarm);
+    alarm->letter = 'a';
+    dz_task_set_priority(&alarm->task, 9);
+    dz_executor_spawn(&executor, &alarm->task);
+    pass();
+    assert_string_equal(trail, "ax");
+}
+
 RUN_TESTS(SORTED_TESTS, TEST(the_highest_priority_runs_first),
     TEST(every_priority_has_its_place),
     TEST(a_priority_raised_while_ready_takes_effect_at_once),
     TEST(a_priority_lowered_while_ready_takes_effect_at_once),
     TEST(a_claimed_task_has_priority_0),
-    TEST(a_fifo_executor_ignores_priorities), TEST(a_priority_above_63_panics))
+    TEST(a_fifo_executor_ignores_priorities), TEST(a_priority_above_63_panics),
+    TEST(the_example_of_the_header_works))

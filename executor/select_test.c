@@ -2,6 +2,8 @@
 #include "executor/select.h"
 
 #include "executor/fork_test.h"
+#include "sync/channel.h"
+#include "sync/signal.h"
 
 enum shape {
     TWO,         /* 0 or 1 */
@@ -838,6 +840,96 @@ static void a_guard_outside_tasks_panics(void **state)
     assert_says(last_words_of(guard_outside), "no task runs here");
 }
 
+enum { LANES = 3 };
+
+DZ_SELECT_DEFINE(lane_select, LANES)
+
+struct event {
+    int number;
+};
+
+DZ_CHANNEL_DEFINE(event_channel, struct event, 2, DZ_CRITICAL_SECTION)
+DZ_SIGNAL_DEFINE(stop_signal, int, DZ_CRITICAL_SECTION)
+
+static struct event_channel events;
+static struct event_channel lanes[LANES];
+static struct stop_signal stop;
+
+struct server {
+    struct dz_task task;
+    struct dz_select2 select;
+    struct event event;
+    int reason;
+};
+
+static enum dz_poll server_poll(struct server *self)
+{
+    async (self) {
+        for (;;) {
+            await(dz_select2(&self->select,
+                event_channel_receive(&events, &self->event),
+                stop_signal_wait(&stop, &self->reason)));
+            if (dz_select_winner(&self->select) == 1)
+                return dz_finish(self);
+        }
+    }
+    return DZ_READY;
+}
+
+struct merger {
+    struct dz_task task;
+    struct lane_select select;
+    struct event event;
+    int sum;
+};
+
+static enum dz_poll lane_poll(void *argument, unsigned branch)
+{
+    struct merger *self = argument;
+
+    return event_channel_receive(&lanes[branch], &self->event);
+}
+
+static enum dz_poll merger_poll(struct merger *self)
+{
+    async (self) {
+        for (;;) {
+            await(dz_select_fair(&self->select, lane_poll, self));
+            self->sum += self->event.number;
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(servers, struct server, server_poll, 1)
+DZ_TASK_POOL(mergers, struct merger, merger_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct event event = {1};
+    struct server *server;
+    struct merger *merger;
+
+    (void)state;
+    begin_afresh();
+    (void)servers_claim(&server);
+    (void)mergers_claim(&merger);
+    dz_executor_spawn(&executor, &server->task);
+    dz_executor_spawn(&executor, &merger->task);
+    assert_true(event_channel_try_send(&events, &event));
+    pass();
+    assert_int_equal(server->event.number, 1);
+    assert_non_null(server->task.pool);
+
+    stop_signal_send(&stop, 7);
+    for (unsigned i = 0; i < LANES; i++, event.number *= 10)
+        assert_true(event_channel_try_send(&lanes[i], &event));
+    pass();
+    assert_null(server->task.pool);
+    assert_int_equal(server->reason, 7);
+    assert_int_equal(merger->sum, 111);
+}
+
 RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(the_first_of_two_that_are_ready_wins),
     TEST(a_loser_passes_its_grant_on),
@@ -862,4 +954,5 @@ RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(a_fair_select_begins_behind_the_last_winner),
     TEST(the_branches_of_an_array_stay_where_they_are),
     TEST(losers_are_cancelled_before_the_task_goes_on),
-    TEST(misused_guards_panic), TEST(a_guard_outside_tasks_panics))
+    TEST(misused_guards_panic), TEST(a_guard_outside_tasks_panics),
+    TEST(the_example_of_the_header_works))

@@ -67,7 +67,13 @@ struct dz_task *dz_task_current(void)
 
 const char *dz_task_name(const struct dz_task *task)
 {
-    return task->pool->name;
+    const struct dz_pool *pool = task->pool;
+    const char *own = NULL;
+
+    if (pool->name_at != 0)
+        own =
+            *(const char *const volatile *)((const char *)task + pool->name_at);
+    return own != NULL ? own : pool->name;
 }
 
 size_t dz_task_slot(const struct dz_task *task)
@@ -89,7 +95,7 @@ void dz_panic(const char *reason, const char *file, int line)
 
     panic(&(struct dz_panic){
         .reason = reason,
-        .object = task != NULL ? task->pool->name : NULL,
+        .object = task != NULL ? dz_task_name(task) : NULL,
         .address = task,
         .file = file,
         .line = line,
@@ -100,7 +106,7 @@ void dz_task_panic(const struct dz_task *task, const char *reason)
 {
     panic(&(struct dz_panic){
         .reason = reason,
-        .object = task->pool->name,
+        .object = dz_task_name(task),
         .address = task,
         .file = task->pool->file,
         .line = task->frame.line != 0 ? task->frame.line : task->pool->line,

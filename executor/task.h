@@ -25,8 +25,25 @@
  *     blink->led = 3;                              arguments, in place
  *     dz_executor_spawn(&executor, &blink->task);
  *
+ * A slot is claimed before its arguments are there. One that is not spawned
+ * after all is given back by dz_task_release; nothing else frees it.
+ *
+ * What a task may have besides, it has in its frame: a deadline (deadline.h), a
+ * cancellation (cancel.h), a name of its own. Its pool says so, and other tasks
+ * pay nothing:
+ *
+ *     struct motor {
+ *         struct dz_task task;
+ *         const char *name;
+ *     };
+ *
+ *     DZ_TASK_POOL_WITH(motors, struct motor, motor_poll, 2,
+ *         DZ_WITH_NAME(struct motor))
+ *
+ *     motor->name = "left";                    at any time from the claim on
+ *
  * What is guaranteed
- *  - The frame is all zero behind its task when it is claimed.
+ *  - The frame is all zero behind its task when it is claimed: no name either.
  *  - A slot is free again as soon as its task has returned, even with a
  *    wake-up pending: that wake-up is gone.
  *  - A finished task may be woken by anyone at any time; nothing happens. If
@@ -58,7 +75,9 @@ struct dz_pool {
     void *slots;
     size_t size; /* of a slot, in bytes */
     size_t count;
-    bool has_deadlines; /* see deadline.h */
+    bool has_deadlines;     /* see deadline.h */
+    size_t name_at;         /* the offset of a task's own name; 0: none */
+    size_t cancellation_at; /* see cancel.h; 0: none */
 };
 
 /*
@@ -86,7 +105,8 @@ void dz_task_wake_exit(struct dz_task *task, dz_key key);
 /* The task that runs now on this core. Panics outside tasks. */
 struct dz_task *dz_task_current(void);
 
-/* The name of the task's pool, and which slot of it the task is. */
+/* The task's own name, or that of its pool; and which slot of it the task is.
+ * A name is not copied, and may still be read when the task has ended. */
 const char *dz_task_name(const struct dz_task *task);
 size_t dz_task_slot(const struct dz_task *task);
 
@@ -105,6 +125,19 @@ void dz_task_free(struct dz_task *task);
 /* Gives back a slot that was claimed and not spawned. Any context. */
 void dz_task_release(struct dz_task *task);
 
+/* Polls a task of a pool with cancellations: cancel.c. */
+enum dz_poll dz_cancellable_poll(
+    struct dz_task *task, enum dz_poll (*body)(struct dz_task *task));
+
+/* The pool is a constant, so the compiler keeps one of the two. */
+DZ_INLINE enum dz_poll dz_pool_poll(const struct dz_pool *pool,
+    struct dz_task *task, enum dz_poll (*body)(struct dz_task *task))
+{
+    if (pool->cancellation_at == 0)
+        return body(task);
+    return dz_cancellable_poll(task, body);
+}
+
 /*
  * Defines a static pool of `count` slots for frames of `type`, and
  *
@@ -113,23 +146,44 @@ void dz_task_release(struct dz_task *task);
  * `body` is the async function: enum dz_poll body(type *self).
  */
 #define DZ_TASK_POOL(NAME, type, body, count) \
-    DZ_TASK_POOL_OF(NAME, type, body, count, false)
+    DZ_TASK_POOL_WITH(NAME, type, body, count, .name_at = 0)
 
-/* All that pools have in common. */
-#define DZ_TASK_POOL_OF(NAME, type, body, count, has_deadlines)                \
+/* The same for tasks that have more. Behind the count stand, in any order, one
+ * or several of
+ *
+ *     DZ_WITH_NAME(type)           const char *name;
+ *     DZ_WITH_DEADLINE(type)       struct dz_deadline deadline;
+ *     DZ_WITH_CANCELLATION(type)   struct dz_cancellation cancellation;
+ *
+ * and the frame has that member. */
+#define DZ_TASK_POOL_WITH(NAME, type, body, how_many, ...)                     \
     _Static_assert(offsetof(type, task) == 0, "a frame starts with its task"); \
-    static type NAME##_slots[count];                                           \
-    static enum dz_poll NAME##_poll(struct dz_task *task)                      \
+    static type NAME##_slots[how_many];                                        \
+    static const struct dz_pool NAME;                                          \
+    static enum dz_poll NAME##_body(struct dz_task *task)                      \
     {                                                                          \
         return body(container_of(task, type, task));                           \
     }                                                                          \
-    static const struct dz_pool NAME = {NAME##_poll, #NAME, __FILE__,          \
-        __LINE__, NAME##_slots, sizeof(type), count, has_deadlines};           \
+    static enum dz_poll NAME##_poll(struct dz_task *task)                      \
+    {                                                                          \
+        return dz_pool_poll(&NAME, task, NAME##_body);                         \
+    }                                                                          \
+    static const struct dz_pool NAME = {.poll = NAME##_poll,                   \
+        .name = #NAME,                                                         \
+        .file = __FILE__,                                                      \
+        .line = __LINE__,                                                      \
+        .slots = NAME##_slots,                                                 \
+        .size = sizeof(type),                                                  \
+        .count = how_many,                                                     \
+        __VA_ARGS__};                                                          \
     static inline                                                              \
         __attribute__((unused)) enum dz_status NAME##_claim(type **frame)      \
     {                                                                          \
         *frame = dz_pool_claim(&NAME);                                         \
         return *frame != NULL ? DZ_OK : DZ_BUSY;                               \
     }
+
+#define DZ_WITH_NAME(type) \
+    .name_at = _Generic(((type *)0)->name, const char * : offsetof(type, name))
 
 #endif

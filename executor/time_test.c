@@ -391,6 +391,37 @@ static void dividing_by_nothing_panics(void **state)
     assert_says(last_words_of(divide_by_nothing), "divided by 0");
 }
 
+static uint64_t micros_late;
+
+static void late_by(uint64_t micros)
+{
+    micros_late = micros;
+}
+
+static void check_punctuality(struct dz_instant start, struct dz_instant now)
+{
+    struct dz_duration period = dz_duration_from_millis(20);
+    struct dz_instant due = dz_instant_add(start, period);
+
+    if (dz_instant_is_before(due, now))
+        late_by(dz_duration_as_micros(dz_instant_since(now, due)));
+}
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct dz_instant start = dz_instant_from_secs(3);
+    struct dz_instant now = start;
+
+    (void)state;
+    now.ticks += (hz * 20 + 999) / 1000;
+    check_punctuality(start, now);
+    assert_int_equal(micros_late, 0);
+
+    now.ticks += 2 * hz;
+    check_punctuality(start, now);
+    assert_int_equal(micros_late, 2000000);
+}
+
 RUN_TESTS(TEST(units_become_ticks_as_in_the_model),
     TEST(ticks_become_units_as_in_the_model),
     TEST(a_period_is_the_nearest_number_of_ticks),
@@ -401,4 +432,4 @@ RUN_TESTS(TEST(units_become_ticks_as_in_the_model),
     TEST(constants_are_as_worked_out_by_hand),
     TEST(ten_years_have_their_nanoseconds),
     TEST(more_than_for_ever_is_for_ever), TEST(the_period_of_nothing_panics),
-    TEST(dividing_by_nothing_panics))
+    TEST(dividing_by_nothing_panics), TEST(the_example_of_the_header_works))

@@ -2,6 +2,7 @@
 #include "executor/timer.h"
 
 #include "sim/test_random.h"
+#include "sync/channel.h"
 
 /*
  * A machine whose time the test moves. Its alarm is an interrupt of the test's
@@ -1554,8 +1555,15 @@ static void does_what_the_model_does_at_every_step(void **state)
     (void)state;
     begin();
     random_begin();
-    workers = (struct dz_pool){workers_poll, "workers", __FILE__, __LINE__,
-        workers_slots, sizeof(struct worker), WORKERS, false};
+    workers = (struct dz_pool){
+        .poll = workers_poll,
+        .name = "workers",
+        .file = __FILE__,
+        .line = __LINE__,
+        .slots = workers_slots,
+        .size = sizeof(struct worker),
+        .count = WORKERS,
+    };
     for (step = 0; step < steps; step++) {
         fill_workers();
         compare();
@@ -1570,6 +1578,94 @@ static void does_what_the_model_does_at_every_step(void **state)
     print_message("\n");
     for (unsigned i = 0; i < KINDS; i++)
         check(steps < STEPS || finished[i] > steps / 100);
+}
+
+struct event {
+    int number;
+};
+
+DZ_CHANNEL_DEFINE(event_channel, struct event, 1, DZ_CRITICAL_SECTION)
+
+static struct event_channel events;
+static const struct dz_instant instant = {30000};
+static const struct dz_duration period = {5000};
+
+struct sampler {
+    struct dz_task task;
+    struct dz_timer timer;
+    struct dz_ticker ticker;
+    unsigned samples;
+};
+
+static void sample(struct sampler *self)
+{
+    self->samples++;
+}
+
+static enum dz_poll sampler_poll(struct sampler *self)
+{
+    async (self) {
+        await(dz_timer_after(&self->timer, dz_duration_from_millis(10)));
+        note('a');
+        await(dz_timer_at(&self->timer, instant));
+        note('b');
+        dz_ticker_init(&self->ticker, period, DZ_TICKER_SKIP);
+        for (;;) {
+            await(dz_ticker_poll(&self->ticker));
+            sample(self);
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(samplers, struct sampler, sampler_poll, 1)
+
+struct listener {
+    struct dz_task task;
+    struct dz_timeout timeout;
+    struct event event;
+};
+
+static enum dz_poll listener_poll(struct listener *self)
+{
+    async (self) {
+        for (;;) {
+            await(dz_timeout(&self->timeout, dz_duration_from_secs(1),
+                event_channel_receive(&events, &self->event)));
+            if (dz_timeout_is_expired(&self->timeout))
+                return dz_finish(self);
+            note('e');
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(listeners, struct listener, listener_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct event event = {1};
+    struct sampler *sampler;
+    struct listener *listener;
+
+    (void)state;
+    begin();
+    (void)samplers_claim(&sampler);
+    (void)listeners_claim(&listener);
+    dz_executor_spawn(&executor, &sampler->task);
+    dz_executor_spawn(&executor, &listener->task);
+    run();
+    pass_until(40000);
+    assert_int_equal(sampler->samples, 2);
+
+    assert_true(event_channel_try_send(&events, &event));
+    run();
+    pass_until(1039999);
+    assert_non_null(listener->task.pool);
+    pass_until(1040000);
+    assert_null(listener->task.pool);
+    assert_int_equal(sampler->samples, 202);
+    assert_string_equal(trail, "a10000 b30000 e40000");
 }
 
 RUN_TESTS(TEST(a_task_is_woken_at_its_instant_and_not_before),
@@ -1605,4 +1701,5 @@ RUN_TESTS(TEST(a_task_is_woken_at_its_instant_and_not_before),
     TEST(what_comes_with_the_deadline_wins),
     TEST(no_time_at_all_is_two_polls_and_a_turn_for_others),
     TEST(timeouts_nest), TEST(what_has_expired_is_cancelled_at_once),
-    TEST(misuse_panics), TEST(does_what_the_model_does_at_every_step))
+    TEST(misuse_panics), TEST(does_what_the_model_does_at_every_step),
+    TEST(the_example_of_the_header_works))

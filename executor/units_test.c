@@ -419,6 +419,76 @@ static void a_grant_to_a_branch_that_loses_in_that_poll_is_passed_on(
         visitor[0]->stopped + visitor[1]->stopped + permits_free(&stop), 1);
 }
 
+/* Looks once, and then waits for something else. */
+struct glancer {
+    struct dz_task task;
+    bool is_interrupted; /* between the look and its end */
+    bool was_ready;
+    bool is_done;
+};
+
+static enum dz_poll glancer_poll(struct glancer *self)
+{
+    async (self) {
+        if (self->is_interrupted)
+            interrupt_at_next_unmask(give_a_permit, &permits);
+        self->was_ready = dz_poll_once(permits_poll(&permits));
+        await(permits_poll(&others));
+        self->is_done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(glancers, struct glancer, glancer_poll, 1)
+
+static struct glancer *glance(bool is_interrupted)
+{
+    struct glancer *glancer;
+
+    memset(glancers_slots, 0, sizeof(glancers_slots));
+    (void)glancers_claim(&glancer);
+    glancer->is_interrupted = is_interrupted;
+    dz_executor_spawn(&executor, &glancer->task);
+    dz_executor_poll(&executor);
+    assert_false(glancer->is_done);
+    return glancer;
+}
+
+static void who_looks_once_takes_what_is_ready(void **state)
+{
+    (void)state;
+    begin(0);
+    permits_give(&permits);
+    assert_true(glance(false)->was_ready);
+    assert_int_equal(permits_free(&permits), 0);
+}
+
+static void who_looks_once_in_vain_waits_for_nothing(void **state)
+{
+    struct glancer *glancer;
+
+    (void)state;
+    begin(0);
+    glancer = glance(false);
+    assert_false(glancer->was_ready);
+    assert_null(permits.units.first);
+    permits_give(&permits);
+    assert_int_equal(permits_free(&permits), 1);
+    assert_false(dz_executor_is_ready(&executor));
+
+    permits_give(&others);
+    dz_executor_poll(&executor);
+    assert_true(glancer->is_done);
+}
+
+static void a_grant_between_the_look_and_its_end_is_passed_on(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_false(glance(true)->was_ready);
+    assert_int_equal(permits_free(&permits), 1);
+}
+
 static void poll_outside(void)
 {
     begin(0);
@@ -524,6 +594,9 @@ RUN_TESTS(TEST(a_unit_goes_to_who_waited_longest),
     TEST(a_task_that_ends_leaves_the_queue),
     TEST(an_interrupt_right_behind_the_registration_is_not_lost),
     TEST(a_grant_to_a_branch_that_loses_in_that_poll_is_passed_on),
+    TEST(who_looks_once_takes_what_is_ready),
+    TEST(who_looks_once_in_vain_waits_for_nothing),
+    TEST(a_grant_between_the_look_and_its_end_is_passed_on),
     TEST(waiting_outside_tasks_panics),
     TEST(waiting_in_an_interrupt_handler_panics),
     TEST(a_handler_does_not_see_the_interrupted_tasks_waiter),

@@ -79,6 +79,18 @@ DZ_INLINE void dz_cancel(void)
     dz_waiter_cancel(dz_current);
 }
 
+/* Looks once and does not wait: true if the poll was ready, else its wait is
+ * cancelled. `if (dz_poll_once(event_channel_receive(&events, &event)))`. A
+ * child that holds something would keep it, and stand where it was: for that,
+ * await a select of the child and DZ_READY. In a task. */
+DZ_INLINE bool dz_poll_once(enum dz_poll poll)
+{
+    if (poll == DZ_READY)
+        return true;
+    dz_cancel();
+    return false;
+}
+
 /* Puts the waiter of the branch that runs now in a place of its own kind.
  * False: it is there already. In a task. */
 bool dz_waiter_enter(struct dz_canceller *canceller);

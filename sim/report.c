@@ -45,6 +45,7 @@ struct step {
 struct task {
     unsigned order; /* of its spawn, from 1; 0: not alive */
     const struct dz_pool *pool;
+    const char *name;
     struct task *outer; /* that was being polled when this poll began */
     unsigned polls;
     bool has_told; /* the steps are of the last poll, not of an older one */
@@ -156,6 +157,7 @@ static void on_spawn(const struct dz_task *task)
     *entry = (struct task){
         .order = atomic_fetch_add(&spawned, 1) + 1,
         .pool = task->pool,
+        .name = dz_task_name(task),
     };
 }
 
@@ -208,12 +210,13 @@ static void drop_stale(struct task *task)
     task->len = kept;
 }
 
-static void on_polled(void)
+static void on_polled(const struct dz_task *task)
 {
     struct work *work = work_here();
 
     if (work->polled == NULL)
         return;
+    work->polled->name = dz_task_name(task);
     if (work->polled->has_told)
         drop_stale(work->polled);
     if (work->depth > 0)
@@ -321,7 +324,7 @@ static void listen(unsigned event, const void *subject, const void *detail)
         on_poll(subject);
         break;
     case DZ_EVENT_POLLED:
-        on_polled();
+        on_polled(subject);
         break;
     case DZ_EVENT_END:
         on_end(subject);
@@ -411,7 +414,7 @@ static void say_task(const struct task *task)
     const char *first = task->pool->slots;
     const char *address = (const char *)address_of(task);
 
-    say("task %s, slot %u", task->pool->name,
+    say("task %s, slot %u", task->name,
         (unsigned)((size_t)(address - first) / task->pool->size));
 }
 

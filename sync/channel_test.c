@@ -749,6 +749,55 @@ static void a_typed_channel_and_its_handles_are_the_same(void **state)
     assert_true(noop_queue_3_is_empty(&noop_queue_3));
 }
 
+struct event {
+    int number;
+};
+
+DZ_CHANNEL_DEFINE(event_channel, struct event, 8, DZ_CRITICAL_SECTION)
+static struct event_channel events;
+
+static void send_in_interrupt(void *argument)
+{
+    struct event event = {1};
+
+    (void)argument;
+    assert_true(event_channel_try_send(&events, &event));
+}
+
+/* Sends one more than what it receives first, and receives that. */
+struct successor {
+    struct dz_task task;
+    struct event event;
+};
+
+static enum dz_poll successor_poll(struct successor *self)
+{
+    async (self) {
+        await(event_channel_receive(&events, &self->event));
+        self->event.number++;
+        await(event_channel_send(&events, &self->event));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(successors, struct successor, successor_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct successor *successor;
+    struct event event;
+
+    (void)state;
+    dz_executor_init(&executor, "test");
+    (void)successors_claim(&successor);
+    dz_executor_spawn(&executor, &successor->task);
+    run_to_rest();
+    interrupt_now(send_in_interrupt, NULL);
+    run_to_rest();
+    assert_true(event_channel_try_receive(&events, &event));
+    assert_int_equal(event.number, 2);
+}
+
 RUN_TESTS(TEST(values_come_out_in_the_order_in_which_they_went_in),
     TEST(a_full_channel_takes_no_more),
     TEST(an_empty_channel_has_nothing_to_give), TEST(a_peek_takes_nothing),
@@ -775,4 +824,5 @@ RUN_TESTS(TEST(values_come_out_in_the_order_in_which_they_went_in),
     TEST(an_interrupt_behind_the_registration_is_not_lost),
     TEST(an_interrupt_within_a_send_finds_the_channel_consistent),
     TEST(waiting_in_a_handler_names_the_channel),
-    TEST(a_typed_channel_and_its_handles_are_the_same))
+    TEST(a_typed_channel_and_its_handles_are_the_same),
+    TEST(the_example_of_the_header_works))

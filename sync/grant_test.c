@@ -655,8 +655,15 @@ static void report(void)
 static void begin(void)
 {
     random_begin();
-    workers = (struct dz_pool){counted_work_poll, "workers", __FILE__, __LINE__,
-        workers_slots, sizeof(struct worker), WORKERS, false};
+    workers = (struct dz_pool){
+        .poll = counted_work_poll,
+        .name = "workers",
+        .file = __FILE__,
+        .line = __LINE__,
+        .slots = workers_slots,
+        .size = sizeof(struct worker),
+        .count = WORKERS,
+    };
     for (unsigned i = 0; i < CHANNELS; i++)
         channels[i].slots.free = (int)capacities[i];
     dz_core_bind(&test_core, IRQ, strike, NULL);

@@ -809,8 +809,15 @@ static void reset(void)
     is_between_polls = false;
     dz_executor_init(&executor, "law");
     for (unsigned i = 0; i < LAW_WORKERS; i++)
-        pools[i] = (struct dz_pool){worker_poll, "worker", __FILE__, __LINE__,
-            &frames[i], sizeof(frames[i]), 1, false};
+        pools[i] = (struct dz_pool){
+            .poll = worker_poll,
+            .name = "worker",
+            .file = __FILE__,
+            .line = __LINE__,
+            .slots = &frames[i],
+            .size = sizeof(frames[i]),
+            .count = 1,
+        };
     law->reset(object);
 }
 

@@ -363,6 +363,26 @@ static void a_thread_mode_mutex_in_an_interrupt_panics(void **state)
         "object: thread_stats at 0x");
 }
 
+DZ_BLOCKING_MUTEX_DEFINE(stats_mutex, struct stats, DZ_CRITICAL_SECTION)
+static struct stats_mutex stats;
+
+static void overrun(void)
+{
+    dz_key key;
+    struct stats *locked = stats_mutex_lock(&stats, &key);
+
+    locked->overruns++;
+    stats_mutex_unlock(&stats, key);
+}
+
+static void the_example_of_the_header_works(void **state)
+{
+    (void)state;
+    overrun();
+    overrun();
+    assert_int_equal(stats.value.overruns, 2);
+}
+
 RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(a_noop_object_in_an_interrupt_while_locked_panics),
     TEST(a_noop_object_from_a_second_executor_panics),
@@ -377,4 +397,5 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(locking_a_blocking_mutex_twice_panics),
     TEST(unlocking_a_blocking_mutex_twice_panics),
     TEST(an_interrupt_that_locks_a_locked_noop_mutex_panics),
-    TEST(a_thread_mode_mutex_in_an_interrupt_panics))
+    TEST(a_thread_mode_mutex_in_an_interrupt_panics),
+    TEST(the_example_of_the_header_works))

@@ -400,6 +400,49 @@ static void misuse_names_the_signal(void **state)
         "thread_signal at 0x");
 }
 
+enum button { BUTTON_NONE, BUTTON_A };
+
+DZ_SIGNAL_DEFINE(button_signal, enum button, DZ_CRITICAL_SECTION)
+static struct button_signal pressed;
+
+static void press_in_interrupt(void *argument)
+{
+    (void)argument;
+    button_signal_send(&pressed, BUTTON_A);
+}
+
+struct menu {
+    struct dz_task task;
+    enum button button;
+};
+
+static enum dz_poll menu_poll(struct menu *self)
+{
+    async (self) {
+        await(button_signal_wait(&pressed, &self->button));
+        await(dz_yield_poll());
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(menus, struct menu, menu_poll, 1)
+
+static void the_example_of_the_header_works(void **state)
+{
+    struct menu *menu;
+
+    (void)state;
+    dz_executor_init(&executor, "test");
+    (void)menus_claim(&menu);
+    dz_executor_spawn(&executor, &menu->task);
+    dz_executor_poll(&executor);
+    assert_int_equal(menu->button, BUTTON_NONE);
+
+    interrupt_now(press_in_interrupt, NULL);
+    dz_executor_poll(&executor);
+    assert_int_equal(menu->button, BUTTON_A);
+}
+
 RUN_TESTS(TEST(keeps_only_the_latest_value),
     TEST(every_raw_mutex_and_policy_delivers),
     TEST(a_wait_takes_a_value_that_is_there),
@@ -416,4 +459,4 @@ RUN_TESTS(TEST(keeps_only_the_latest_value),
     TEST(idle_waiters_are_polled_only_under_the_single_slot_policy),
     TEST(an_interrupt_sends),
     TEST(an_interrupt_behind_the_registration_is_not_lost),
-    TEST(misuse_names_the_signal))
+    TEST(misuse_names_the_signal), TEST(the_example_of_the_header_works))

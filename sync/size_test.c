@@ -8,6 +8,7 @@
  * the structs happen to take.
  */
 
+#include "executor/cancel.h"
 #include "executor/deadline.h"
 #include "executor/join.h"
 #include "executor/priority.h"
@@ -53,6 +54,7 @@ AT_MOST(struct empty, 32); /* with its waiter; Embassy: 24, 48 with timers */
 AT_MOST(struct urgent, 56);
 AT_MOST(struct dz_priority_queue, 272);
 AT_MOST(struct dz_deadline_queue, 20);
+AT_MOST(struct dz_cancellation, 36);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
 AT_MOST(struct permits, 12);
 AT_MOST(struct word_rwlock, 16);

@@ -10,6 +10,7 @@
 
 #include "sim/strike.h"
 
+#include "executor/cancel.h"
 #include "executor/deadline.h"
 #include "executor/priority.h"
 #include "executor/select.h"
@@ -241,6 +242,42 @@ static enum dz_poll juggler_poll(struct timing *self)
     return DZ_READY;
 }
 
+struct cancelled {
+    struct dz_task task;
+    struct dz_deadline deadline;
+    struct dz_cancellation cancellation;
+    struct dz_guard guard;
+    struct dz_select2 select;
+    struct dz_timer timer;
+    int value;
+};
+
+static int begun, left, dropped; /* bodies of cancelled tasks */
+
+static void note_dropped(struct dz_guard *guard)
+{
+    (void)guard;
+    dropped++;
+}
+
+/* Holds something while it waits, for several things and for one. */
+static enum dz_poll cancelled_poll(struct cancelled *self)
+{
+    async (self) {
+        begun++;
+        dz_guard_enter(&self->guard, note_dropped);
+        await(dz_select2(&self->select, dz_timer_at(&self->timer, due),
+            wide_channel_receive(&wide, &self->value)));
+        received += dz_select_winner(&self->select) == 1;
+        await(narrow_channel_send(&narrow, &one));
+        dz_guard_leave(&self->guard);
+        left++;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL_WITH(cancelleds, struct cancelled, cancelled_poll, 1,
+    DZ_WITH_DEADLINE(struct cancelled), DZ_WITH_CANCELLATION(struct cancelled))
 DZ_TASK_POOL_DEADLINE(timings, struct timing, timing_poll, 2)
 DZ_TASK_POOL_DEADLINE(timed_receivers, struct timing, timed_receiver_poll, 1)
 DZ_TASK_POOL_DEADLINE(jugglers, struct timing, juggler_poll, 2)
@@ -284,6 +321,10 @@ static void clear_all(void)
     memset(timings_slots, 0, sizeof(timings_slots));
     memset(timed_receivers_slots, 0, sizeof(timed_receivers_slots));
     memset(jugglers_slots, 0, sizeof(jugglers_slots));
+    memset(cancelleds_slots, 0, sizeof(cancelleds_slots));
+    begun = 0;
+    left = 0;
+    dropped = 0;
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
     initialise_executor();
     dz_executor_init(&other, "other");
@@ -872,13 +913,112 @@ static void all_have_come(void)
 static const struct strike expiring = {
     "expiring", prepare_expiring, expire_and_poll, poll_other, all_have_come};
 
+/* -- The interrupt cancels a task, which ends then if it has not ended yet. */
+
+static void prepare_cancelled(void)
+{
+    clear_all();
+    spawn(&executor, &cancelleds);
+    spawn(&executor, &wide_senders);
+}
+
+static void cancel(void)
+{
+    dz_task_cancel(&cancelleds_slots[0].task);
+}
+
+/* What was sent was received or is there still. */
+static void it_ended_once_and_holds_nothing(void)
+{
+    must(cancelleds_slots[0].task.pool == NULL);
+    must(begun <= 1 && begun == left + dropped);
+    must((int)wide_channel_len(&wide) == 1 - received);
+    must((int)wide_channel_free(&wide) == 3 + received);
+    must((int)narrow_channel_len(&narrow) == left);
+    must(narrow.channel.slots.first == NULL);
+    no_timer_is_left();
+    nothing_is_left();
+}
+
+static const struct strike cancelled = {"cancelled", prepare_cancelled,
+    poll_often, cancel, it_ended_once_and_holds_nothing};
+
+/* -- Likewise, when it waits for room that nobody makes. */
+
+static void prepare_cancelled_in_vain(void)
+{
+    prepare_cancelled();
+    must(narrow_channel_try_send(&narrow, &two));
+}
+
+static void it_ended_without_having_sent(void)
+{
+    int value;
+
+    must(left == 0);
+    must(narrow_channel_try_receive(&narrow, &value) && value == two);
+    it_ended_once_and_holds_nothing();
+}
+
+static const struct strike cancelled_in_vain = {"cancelled in vain",
+    prepare_cancelled_in_vain, poll_often, cancel,
+    it_ended_without_having_sent};
+
+/* -- The alarm, or what it waits for, while it is cancelled. */
+
+static void prepare_cancelling(void)
+{
+    clear_all();
+    spawn(&executor, &cancelleds);
+    dz_executor_poll(&executor);
+}
+
+static void cancel_and_poll(void)
+{
+    cancel();
+    poll_often();
+    must(wide_channel_try_send(&wide, &one));
+}
+
+static void it_was_dropped(void)
+{
+    must(dropped == 1);
+    it_ended_once_and_holds_nothing();
+}
+
+static const struct strike cancelled_when_due = {"cancelled when due",
+    prepare_cancelling, cancel_and_poll, let_alarm_come, it_was_dropped};
+
+static void prepare_cancelling_served(void)
+{
+    prepare_cancelling();
+    must(wide_channel_try_send(&wide, &one));
+}
+
+static void cancel_served(void)
+{
+    cancel();
+    poll_often();
+}
+
+static void take_wide(void)
+{
+    int value;
+
+    received += wide_channel_try_receive(&wide, &value);
+}
+
+static const struct strike cancelled_when_served = {"cancelled when served",
+    prepare_cancelling_served, cancel_served, take_wide, it_was_dropped};
+
 static void holds_with_an_interrupt_before_every_access(void **state)
 {
     static const struct strike *const all[] = {&run_loop, &polled, &single_slot,
         &signalled, &atomic_waker, &ending, &woken_at_its_end, &ending_alone,
         &claims, &selected, &passing_on, &giving_back, &room, &changing,
         &changed_twice, &looked_at, &timed, &late_alarm, &expiring,
-        &timer_cancelled, &juggled};
+        &timer_cancelled, &juggled, &cancelled, &cancelled_in_vain,
+        &cancelled_when_due, &cancelled_when_served};
     static const char *const names[] = {"FIFO", "priority", "deadline"};
     unsigned long accesses = 0;
 
