@@ -27,12 +27,15 @@
 #include "sync/channel.h"
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
+#include "sync/mutex.h"
 #include "sync/once_lock.h"
 #include "sync/pipe.h"
 #include "sync/raw_mutex.h"
 #include "sync/rwlock.h"
 #include "sync/semaphore.h"
+#include "sync/rpc.h"
 #include "sync/signal.h"
 #include "sync/waker.h"
+#include "sync/zerocopy.h"
 
 #endif

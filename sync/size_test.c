@@ -19,11 +19,14 @@
 #include "sync/channel.h"
 #include "sync/rwlock.h"
 #include "sync/semaphore.h"
+#include "sync/mutex.h"
+#include "sync/rpc.h"
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
 #include "sync/pipe.h"
 #include "sync/signal.h"
+#include "sync/zerocopy.h"
 
 #define AT_MOST(type, bytes) \
     _Static_assert(sizeof(type) <= (bytes), #type " is too large")
@@ -36,6 +39,9 @@ DZ_SEMAPHORE_DEFINE(permits, 4, DZ_CRITICAL_SECTION)
 DZ_PIPE_DEFINE(byte_pipe, 16, DZ_CRITICAL_SECTION)
 DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
+DZ_RPC_DEFINE(word_rpc, uint32_t, uint32_t, DZ_CRITICAL_SECTION)
+DZ_ZEROCOPY_DEFINE(word_zerocopy, uint32_t, 4, DZ_CRITICAL_SECTION)
+DZ_MUTEX_DEFINE(async_word_mutex, uint32_t, DZ_CRITICAL_SECTION)
 DZ_BARRIER_DEFINE(some_barrier, 3, DZ_CRITICAL_SECTION)
 DZ_EVENT_FLAGS_DEFINE(some_flags, DZ_CRITICAL_SECTION)
 DZ_ONCE_LOCK_DEFINE(word_once_lock, uint32_t, DZ_CRITICAL_SECTION)
@@ -61,6 +67,9 @@ AT_MOST(struct word_rwlock, 16);
 AT_MOST(struct byte_pipe, 40); /* and so 24 besides the bytes */
 AT_MOST(struct word_signal, 12);
 AT_MOST(struct word_mutex, 4);
+AT_MOST(struct async_word_mutex, 12);
+AT_MOST(struct word_rpc, 32);      /* and nothing for each call */
+AT_MOST(struct word_zerocopy, 40); /* 2 for each slot to link it */
 AT_MOST(struct some_barrier, 12);
 AT_MOST(struct some_flags, 12);
 AT_MOST(struct word_once_lock, 16);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SYNC_RPC_H
+#define SYNC_RPC_H
+
+/*
+ * rpc -- a service that does one job at a time for any number of callers
+ *
+ * A caller hands in a request and waits for the response to it. The service is
+ * a task that owns what the jobs need: a bus, a flash, a lot of stack. When
+ * nobody wants an answer, a channel (sync/channel.h) is simpler; when the
+ * callers can do the work themselves, a mutex (sync/mutex.h) is.
+ *
+ *     DZ_RPC_DEFINE(adc_service, struct adc_setup, int, DZ_NOOP)
+ *     static struct adc_service adc;
+ *
+ *     await(adc_service_call(&adc, &self->setup, &self->level));  in any task
+ *
+ *     static void server_drop(struct dz_guard *guard)
+ *     {
+ *         (void)guard;
+ *         adc_service_put_back(&adc);
+ *     }
+ *
+ *     for (;;) {                                             in the service
+ *         await(adc_service_receive(&adc, &self->setup));
+ *         dz_guard_enter(&self->guard, server_drop);
+ *         await(adc_read_poll(&self->setup, &self->level));
+ *         dz_guard_leave(&self->guard);
+ *         adc_service_reply(&adc, &self->level);
+ *     }
+ *
+ * A struct of all zero is a service without a job. A request or a response is
+ * copied; NULL in place of a response says that there is none, or that it is
+ * not wanted.
+ *
+ * What is guaranteed
+ *  - One job is in flight: from the moment at which its request is handed in
+ *    until its caller has the response. The other callers wait in line, asleep,
+ *    and are served in the order in which they came.
+ *  - A call that is cancelled while it stands in line is never served. One that
+ *    has been handed in is, exactly like the others; its response is dropped,
+ *    and the next caller goes on.
+ *  - A service that is cancelled in the middle of a job puts it back, and the
+ *    next receive gets it again, before all others. So no caller hangs and no
+ *    request is lost; but a job may be begun more than once. A service whose
+ *    jobs must not be replies in its guard instead, that it has failed.
+ *  - A second service waits until there is a job for it, in line. So services
+ *    take turns, and one that is restarted need not know whether the old one is
+ *    gone.
+ *  - try_post hands in a request that nobody waits for, if it is its turn right
+ *    now.
+ *
+ * A caller's state is the place of its waiter, so a call costs no memory. For
+ * that reason there is no single-slot variant.
+ */
+
+#include "sync/wait.h"
+
+enum dz_rpc_state {
+    DZ_RPC_RESTING,
+    DZ_RPC_AT_WORK,  /* a service has received the job */
+    DZ_RPC_REPLYING, /* within reply */
+};
+
+/* The request and the response lie behind it, in the typed struct. */
+struct dz_rpc {
+    struct dz_units permits; /* to hand in a request, 1 at first;
+                                index: 1 while a service is at work */
+    struct dz_units jobs;    /* that wait for a service */
+    struct dz_queue
+        responses; /* the caller of the job in flight, if it waits */
+};
+
+/* What all services of a type have in common. In flash. */
+struct dz_rpc_type {
+    struct dz_object object;
+    size_t request_size; /* in bytes */
+    size_t request;      /* its offset in the typed struct */
+    size_t response_size;
+    size_t response;
+};
+
+extern const struct dz_queue_type dz_rpc_responses;
+
+/* The service in its typed struct, in such a way that the compiler knows of the
+ * values behind it. */
+#define dz_rpc_of(self) ((struct dz_rpc *)(void *)(self))
+
+_Noreturn void dz_rpc_misuse(const struct dz_rpc *self,
+    const struct dz_rpc_type *type) __attribute__((cold));
+
+/* The right to hand in is ours. */
+DZ_INLINE void dz_rpc_hand_in(
+    struct dz_rpc *self, const struct dz_rpc_type *type, const void *request)
+{
+    __builtin_memcpy((char *)self + type->request, request, type->request_size);
+    dz_wait_give(&self->jobs, &type->object);
+}
+
+/* Collects the response, if it is there, and ends the lock. */
+DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_collect_unlock(struct dz_rpc *self,
+    const struct dz_rpc_type *type, void *response, dz_key key)
+{
+    if (!dz_queue_take(&self->responses, &dz_rpc_responses, 1))
+        return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
+    if (response != NULL)
+        __builtin_memcpy(
+            response, (char *)self + type->response, type->response_size);
+    dz_wait_give_unlock(&self->permits, self, &type->object, key);
+    return DZ_READY;
+}
+
+/* The branch that runs now is the caller of the job in flight. */
+DZ_INLINE bool dz_rpc_is_caller(const struct dz_rpc *self)
+{
+    return dz_current->place == (uintptr_t)&self->responses + DZ_PLACE_QUEUE;
+}
+
+DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_call(struct dz_rpc *self,
+    const struct dz_rpc_type *type, const void *request, void *response)
+{
+    dz_key key = dz_lock(self, &type->object);
+
+    if (dz_rpc_is_caller(self))
+        return dz_rpc_collect_unlock(self, type, response, key);
+    if (!dz_wait_take(&self->permits, self, &type->object, 1)) {
+        dz_unlock(self, &type->object, key);
+        return DZ_PENDING;
+    }
+    dz_rpc_hand_in(self, type, request);
+    dz_queue_append(&self->responses, &dz_rpc_responses, 1);
+    return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
+}
+
+/* The response is dropped, since nobody waits for it. */
+DZ_INLINE bool dz_rpc_try_post(
+    struct dz_rpc *self, const struct dz_rpc_type *type, const void *request)
+{
+    dz_key key = dz_lock(self, &type->object);
+    bool is_ours = dz_units_try_take(&self->permits, 1);
+
+    if (is_ours)
+        dz_rpc_hand_in(self, type, request);
+    dz_unlock(self, &type->object, key);
+    return is_ours;
+}
+
+/* The job is ours. It stays where it is, in case that it is put back. */
+DZ_INLINE void dz_rpc_fetch(
+    struct dz_rpc *self, const struct dz_rpc_type *type, void *request)
+{
+    __builtin_memcpy(request, (char *)self + type->request, type->request_size);
+    self->permits.index = DZ_RPC_AT_WORK;
+}
+
+DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_receive(
+    struct dz_rpc *self, const struct dz_rpc_type *type, void *request)
+{
+    dz_key key = dz_lock(self, &type->object);
+    bool is_ours = dz_wait_take(&self->jobs, self, &type->object, 0);
+
+    if (is_ours)
+        dz_rpc_fetch(self, type, request);
+    dz_unlock(self, &type->object, key);
+    return is_ours ? DZ_READY : DZ_PENDING;
+}
+
+DZ_INLINE bool dz_rpc_try_receive(
+    struct dz_rpc *self, const struct dz_rpc_type *type, void *request)
+{
+    dz_key key = dz_lock(self, &type->object);
+    bool is_ours = dz_units_try_take(&self->jobs, 0);
+
+    if (is_ours)
+        dz_rpc_fetch(self, type, request);
+    dz_unlock(self, &type->object, key);
+    return is_ours;
+}
+
+/* The service is not at work any more. */
+DZ_INLINE void dz_rpc_rest(struct dz_rpc *self, const struct dz_rpc_type *type)
+{
+    if (DZ_UNLIKELY(self->permits.index != DZ_RPC_AT_WORK))
+        dz_rpc_misuse(self, type);
+    self->permits.index = DZ_RPC_RESTING;
+}
+
+/* When the caller is gone, it is the next one's turn at once. */
+DZ_INLINE void dz_rpc_reply(
+    struct dz_rpc *self, const struct dz_rpc_type *type, const void *response)
+{
+    dz_key key = dz_lock(self, &type->object);
+
+    dz_rpc_rest(self, type);
+    if (!dz_queue_is_occupied(&self->responses)) {
+        dz_wait_give_unlock(&self->permits, self, &type->object, key);
+        return;
+    }
+    if (response != NULL)
+        __builtin_memcpy(
+            (char *)self + type->response, response, type->response_size);
+    self->permits.index = DZ_RPC_REPLYING;
+    dz_queue_serve(&self->responses);
+    self->permits.index = DZ_RPC_RESTING;
+    dz_unlock(self, &type->object, key);
+}
+
+DZ_INLINE void dz_rpc_put_back(
+    struct dz_rpc *self, const struct dz_rpc_type *type)
+{
+    dz_key key = dz_lock(self, &type->object);
+
+    dz_rpc_rest(self, type);
+    dz_wait_give_unlock(&self->jobs, self, &type->object, key);
+}
+
+/*
+ * Defines `struct NAME`, a service that takes a value of type `request` and
+ * answers with one of type `response`, and
+ *
+ *   in a task, awaited
+ *     enum dz_poll NAME_call(self, const request *question, response *answer)
+ *     enum dz_poll NAME_receive(self, request *question)
+ *
+ *   any context that the raw mutex allows
+ *     bool NAME_try_post(self, const request *question)  false: busy
+ *     bool NAME_try_receive(self, request *question)     false: no job
+ *     void NAME_reply(self, const response *answer)      panics if no job is
+ *     void NAME_put_back(self)                           received
+ */
+#define DZ_RPC_DEFINE(NAME, request_type, response_type, mutex)              \
+    struct NAME {                                                            \
+        struct dz_rpc rpc;                                                   \
+        DZ_OWNER                                                             \
+        request_type request;                                                \
+        response_type response;                                              \
+    };                                                                       \
+    static const struct dz_rpc_type NAME##_type = {                          \
+        DZ_OBJECT(NAME, mutex, DZ_QUEUE), sizeof(request_type),              \
+        offsetof(struct NAME, request), sizeof(response_type),               \
+        offsetof(struct NAME, response)};                                    \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_call(struct NAME *self,         \
+        const request_type *question, response_type *answer)                 \
+    {                                                                        \
+        return dz_rpc_call(dz_rpc_of(self), &NAME##_type, question, answer); \
+    }                                                                        \
+    DZ_INLINE bool NAME##_try_post(                                          \
+        struct NAME *self, const request_type *question)                     \
+    {                                                                        \
+        return dz_rpc_try_post(dz_rpc_of(self), &NAME##_type, question);     \
+    }                                                                        \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_receive(                        \
+        struct NAME *self, request_type *question)                           \
+    {                                                                        \
+        return dz_rpc_receive(dz_rpc_of(self), &NAME##_type, question);      \
+    }                                                                        \
+    DZ_INLINE bool NAME##_try_receive(                                       \
+        struct NAME *self, request_type *question)                           \
+    {                                                                        \
+        return dz_rpc_try_receive(dz_rpc_of(self), &NAME##_type, question);  \
+    }                                                                        \
+    DZ_INLINE void NAME##_reply(                                             \
+        struct NAME *self, const response_type *answer)                      \
+    {                                                                        \
+        dz_rpc_reply(dz_rpc_of(self), &NAME##_type, answer);                 \
+    }                                                                        \
+    DZ_INLINE void NAME##_put_back(struct NAME *self)                        \
+    {                                                                        \
+        dz_rpc_put_back(dz_rpc_of(self), &NAME##_type);                      \
+    }
+
+#endif
