@@ -24,20 +24,43 @@
 
 enum { WORKERS = 4 };
 
+static bool is_less(const uint32_t *one, const uint32_t *other)
+{
+    return *one < *other;
+}
+
 DZ_CHANNEL_DEFINE_POLICY(
     a_channel, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_EVENT_FLAGS_DEFINE_POLICY(
     a_event_flags, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_MUTEX_DEFINE_POLICY(a_mutex, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_PIPE_DEFINE_POLICY(a_pipe, 4, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 1, is_less,
+    DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_RWLOCK_DEFINE_POLICY(
+    a_rwlock, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_SEMAPHORE_DEFINE_POLICY(
+    a_semaphore, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY, DZ_IN_ORDER)
 DZ_SIGNAL_DEFINE_POLICY(
     a_signal, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_ZEROCOPY_DEFINE_POLICY(
+    a_zerocopy, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 
 static struct a_channel channel;
 static struct a_event_flags event_flags;
+static struct a_mutex mutex;
+static struct a_pipe pipe_;
+static struct a_priority_channel priority_channel;
+static struct a_rwlock rwlock;
+static struct a_semaphore semaphore;
 static struct a_signal signal_;
+static struct a_zerocopy zerocopy;
 
 struct worker {
     struct dz_task task;
     uint32_t value;
+    uint32_t *locked;
+    size_t len;
 };
 
 /* What they want. */
@@ -131,6 +154,71 @@ static void event_flags_offer(void)
 static const struct want event_flags_want = {
     event_flags_take, NULL, event_flags_offer};
 
+static enum dz_poll mutex_take(struct worker *self)
+{
+    return a_mutex_lock(&mutex, &self->locked);
+}
+
+static void mutex_give_back(void)
+{
+    a_mutex_unlock(&mutex);
+}
+
+static const struct want mutex_want = {mutex_take, mutex_give_back, NULL};
+
+static enum dz_poll pipe_take(struct worker *self)
+{
+    return a_pipe_read(&pipe_, &self->value, 1, &self->len);
+}
+
+static void pipe_offer(void)
+{
+    if (a_pipe_try_write(&pipe_, &value, 1) != 1)
+        abort();
+}
+
+static const struct want pipe_want = {pipe_take, NULL, pipe_offer};
+
+static enum dz_poll priority_channel_take(struct worker *self)
+{
+    return a_priority_channel_receive(&priority_channel, &self->value);
+}
+
+static void priority_channel_offer(void)
+{
+    if (!a_priority_channel_try_send(&priority_channel, &value))
+        abort();
+}
+
+static const struct want priority_channel_want = {
+    priority_channel_take, NULL, priority_channel_offer};
+
+static enum dz_poll rwlock_take(struct worker *self)
+{
+    return a_rwlock_write(&rwlock, &self->locked);
+}
+
+static void rwlock_give_back(void)
+{
+    a_rwlock_unlock_write(&rwlock);
+}
+
+static const struct want rwlock_want = {rwlock_take, rwlock_give_back, NULL};
+
+static enum dz_poll semaphore_take(struct worker *self)
+{
+    (void)self;
+    return a_semaphore_acquire(&semaphore, 1);
+}
+
+static void semaphore_give_back(void)
+{
+    a_semaphore_release(&semaphore, 1);
+}
+
+static const struct want semaphore_want = {
+    semaphore_take, semaphore_give_back, NULL};
+
 static enum dz_poll signal_take(struct worker *self)
 {
     return a_signal_wait(&signal_, &self->value);
@@ -142,6 +230,26 @@ static void signal_offer(void)
 }
 
 static const struct want signal_want = {signal_take, NULL, signal_offer};
+
+static enum dz_poll zerocopy_take(struct worker *self)
+{
+    if (a_zerocopy_receive(&zerocopy, &self->locked) == DZ_PENDING)
+        return DZ_PENDING;
+    a_zerocopy_release(&zerocopy, self->locked);
+    return DZ_READY;
+}
+
+static void zerocopy_offer(void)
+{
+    uint32_t *item = a_zerocopy_try_reserve(&zerocopy);
+
+    if (item == NULL)
+        abort();
+    *item = value;
+    a_zerocopy_send(&zerocopy, item);
+}
+
+static const struct want zerocopy_want = {zerocopy_take, NULL, zerocopy_offer};
 
 #define NAME_(what, suffix) count_contended_##what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)

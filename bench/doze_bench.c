@@ -14,11 +14,11 @@ enum {
     REPETITIONS = 7,
 };
 
-#define OPERATION(operation)                                            \
-    {"operations/" #operation "/queue", operations_##operation##_queue, \
-        OPERATIONS_ROUNDS},                                             \
-        {"operations/" #operation "/single_slot",                       \
-            operations_##operation##_single_slot, OPERATIONS_ROUNDS},
+#define OF_ONE(name) \
+    {"operations/" #name, operations_##name##_queue, OPERATIONS_ROUNDS},
+#define OF_BOTH(name) \
+    {"operations/" #name "/queue", operations_##name##_queue, OPERATIONS_ROUNDS}, \
+    {"operations/" #name "/single_slot", operations_##name##_single_slot, OPERATIONS_ROUNDS},
 
 static const struct bench benches[] = {
     {"pingpong/floor", pingpong_floor, ROUND_TRIPS},
@@ -35,7 +35,8 @@ static const struct bench benches[] = {
     {"lock/pthread_sigmask", lock_pthread_sigmask, LOCKS / 100},
     {"spawn", spawn, SPAWNS},
     /* clang-format off */
-    OPERATIONS(OPERATION)
+    OPERATIONS_OF_BOTH(OF_BOTH)
+    OPERATIONS_OF_ONE(OF_ONE)
     /* clang-format on */
     {"timers/insert/1", timers_insert_1, TIMERS},
     {"timers/insert/10", timers_insert_10, TIMERS},

@@ -53,21 +53,31 @@ void timers_expire_1000(struct bench_run *run);
 void timers_expire_10000(struct bench_run *run);
 
 /* One round: what a task does with a primitive that nobody else uses, so that
- * it never has to wait; bench/operations.c says what. For each of these there
- * are operations_NAME_queue and operations_NAME_single_slot. (What has no
- * policy is the same in both.) */
-#define OPERATIONS(DO) \
+ * it never has to wait; bench/operations.c says what. Those that wait under
+ * either policy are there twice: operations_NAME_queue and
+ * operations_NAME_single_slot. */
+#define OPERATIONS_OF_BOTH(DO) \
+    DO(channel) \
+    DO(event_flags) \
+    DO(mutex) \
+    DO(once_lock) \
+    DO(pipe) \
+    DO(priority_channel) \
+    DO(rwlock) \
+    DO(semaphore) \
+    DO(signal) \
+    DO(zerocopy)
+#define OPERATIONS_OF_ONE(DO) \
+    DO(barrier) \
     DO(blocking_mutex) \
-    DO(channel)        \
-    DO(event_flags)    \
-    DO(once_lock)      \
-    DO(signal)
+    DO(lazy_lock)
 
-#define DECLARE_OPERATION(name)                            \
-    void operations_##name##_queue(struct bench_run *run); \
+#define DECLARE_OF_ONE(name) void operations_##name##_queue(struct bench_run *run);
+#define DECLARE_OF_BOTH(name) DECLARE_OF_ONE(name) \
     void operations_##name##_single_slot(struct bench_run *run);
 
-OPERATIONS(DECLARE_OPERATION)
+OPERATIONS_OF_ONE(DECLARE_OF_ONE)
+OPERATIONS_OF_BOTH(DECLARE_OF_BOTH)
 
 /* doze_count */
 
@@ -94,9 +104,15 @@ void count_waiters_single_slot_8(struct bench_run *run);
  * want the same; bench/contended.c says what. For each of these there are
  * count_contended_NAME_queue and count_contended_NAME_single_slot. */
 #define CONTENDED(DO) \
-    DO(channel)       \
-    DO(event_flags)   \
-    DO(signal)
+    DO(channel) \
+    DO(event_flags) \
+    DO(mutex) \
+    DO(pipe) \
+    DO(priority_channel) \
+    DO(rwlock) \
+    DO(semaphore) \
+    DO(signal) \
+    DO(zerocopy)
 
 #define DECLARE_CONTENDED(name)                                 \
     void count_contended_##name##_queue(struct bench_run *run); \

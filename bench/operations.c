@@ -7,6 +7,8 @@
  *
  *     OPERATIONS_POLICY   DZ_QUEUE or DZ_SINGLE_SLOT
  *     OPERATIONS_SUFFIX   queue or single_slot
+ *     OPERATIONS_PLAIN    which of those without a policy: OPERATIONS_OF_ONE
+ *                         or, the second time, OPERATIONS_NONE
  */
 
 #include <stdlib.h>
@@ -14,21 +16,52 @@
 #include "bench/experiments.h"
 #include "doze.h"
 
+static void make_one(uint32_t *made)
+{
+    *made = 1;
+}
+
+static bool is_less(const uint32_t *one, const uint32_t *other)
+{
+    return *one < *other;
+}
+
+DZ_BARRIER_DEFINE(a_barrier, 1, DZ_CRITICAL_SECTION)
 DZ_BLOCKING_MUTEX_DEFINE(a_blocking_mutex, uint32_t, DZ_CRITICAL_SECTION)
 DZ_CHANNEL_DEFINE_POLICY(
     a_channel, uint32_t, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_EVENT_FLAGS_DEFINE_POLICY(
     a_event_flags, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_LAZY_LOCK_DEFINE(a_lazy_lock, uint32_t, make_one, DZ_CRITICAL_SECTION)
+DZ_MUTEX_DEFINE_POLICY(
+    a_mutex, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_ONCE_LOCK_DEFINE_POLICY(
     a_once_lock, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_PIPE_DEFINE_POLICY(a_pipe, 16, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 4, is_less,
+    DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_RWLOCK_DEFINE_POLICY(
+    a_rwlock, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_SEMAPHORE_DEFINE_POLICY(
+    a_semaphore, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY, DZ_IN_ORDER)
 DZ_SIGNAL_DEFINE_POLICY(
     a_signal, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_ZEROCOPY_DEFINE_POLICY(
+    a_zerocopy, uint32_t, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 
+static struct a_barrier barrier;
 static struct a_blocking_mutex blocking_mutex;
 static struct a_channel channel;
 static struct a_event_flags event_flags;
+static struct a_lazy_lock lazy_lock;
+static struct a_mutex mutex;
 static struct a_once_lock once_lock;
+static struct a_pipe pipe_;
+static struct a_priority_channel priority_channel;
+static struct a_rwlock rwlock;
+static struct a_semaphore semaphore;
 static struct a_signal signal_;
+static struct a_zerocopy zerocopy;
 
 /* It is never run: its waiter is all that is needed to poll. */
 static struct dz_task task;
@@ -59,6 +92,11 @@ DZ_INLINE void must_be_ready(enum dz_poll poll)
     must(poll == DZ_READY);
 }
 
+DZ_INLINE void barrier_round(void)
+{
+    must_be_ready(a_barrier_wait(&barrier));
+}
+
 DZ_INLINE void blocking_mutex_round(void)
 {
     dz_key key;
@@ -87,6 +125,61 @@ DZ_INLINE void once_lock_round(void)
     must_be_ready(a_once_lock_get(&once_lock, &found));
 }
 
+DZ_INLINE void lazy_lock_round(void)
+{
+    ++*a_lazy_lock_get(&lazy_lock);
+}
+
+DZ_INLINE void mutex_round(void)
+{
+    uint32_t *locked;
+
+    must_be_ready(a_mutex_lock(&mutex, &locked));
+    ++*locked;
+    a_mutex_unlock(&mutex);
+}
+
+DZ_INLINE void pipe_round(void)
+{
+    size_t count;
+
+    must_be_ready(a_pipe_write(&pipe_, &value, sizeof(value), &count));
+    must_be_ready(a_pipe_read(&pipe_, &received, sizeof(received), &count));
+}
+
+DZ_INLINE void priority_channel_round(void)
+{
+    must_be_ready(a_priority_channel_send(&priority_channel, &value));
+    must_be_ready(a_priority_channel_receive(&priority_channel, &received));
+}
+
+DZ_INLINE void rwlock_round(void)
+{
+    const uint32_t *locked;
+
+    must_be_ready(a_rwlock_read(&rwlock, &locked));
+    received = *locked;
+    a_rwlock_unlock_read(&rwlock);
+}
+
+DZ_INLINE void semaphore_round(void)
+{
+    must_be_ready(a_semaphore_acquire(&semaphore, 1));
+    a_semaphore_release(&semaphore, 1);
+}
+
+DZ_INLINE void zerocopy_round(void)
+{
+    uint32_t *item;
+
+    must_be_ready(a_zerocopy_reserve(&zerocopy, &item));
+    *item = value;
+    a_zerocopy_send(&zerocopy, item);
+    must_be_ready(a_zerocopy_receive(&zerocopy, &item));
+    received = *item;
+    a_zerocopy_release(&zerocopy, item);
+}
+
 DZ_INLINE void signal_round(void)
 {
     a_signal_send(&signal_, value);
@@ -104,4 +197,7 @@ DZ_INLINE void signal_round(void)
         end();                                                      \
     }
 
-OPERATIONS(DEFINE)
+#define OPERATIONS_NONE(DO)
+
+OPERATIONS_OF_BOTH(DEFINE)
+OPERATIONS_PLAIN(DEFINE)

@@ -26,11 +26,19 @@ POLICIES = {
 
 # What one round of operations/... is.
 OPERATIONS = {
+    "barrier": "wait (for one)",
     "blocking_mutex": "lock, unlock",
     "channel": "send, receive",
     "event_flags": "set, take",
+    "lazy_lock": "get",
+    "mutex": "lock, unlock",
     "once_lock": "init (again), get",
+    "pipe": "write, read 4 bytes",
+    "priority_channel": "send, receive",
+    "rwlock": "read, unlock",
+    "semaphore": "acquire, release",
     "signal": "send, wait",
+    "zerocopy": "reserve, send, receive, release",
 }
 
 # The order and the names of things, the same everywhere.
@@ -47,8 +55,8 @@ ORDER = (
     "lock/critical_section",
     "lock/pthread_sigmask",
     "spawn",
-    *(f"operations/{name}/{policy}"
-      for name in OPERATIONS for policy in POLICIES),
+    *(f"operations/{name}{policy}" for name in OPERATIONS
+      for policy in ("", *(f"/{each}" for each in POLICIES))),
     *(f"timers/{kind}/{10 ** power}"
       for kind in ("insert", "expire") for power in range(5)),
     "isr_to_task/doze",
@@ -152,41 +160,50 @@ def draw_pingpong(document, folder):
 def draw_operations(document, folder):
     times = results.times(document)
     floor = statistics.median(times.get(results.FLOOR, [0]))
-    names = [name for name in OPERATIONS
-             if all(f"operations/{name}/{policy}" in times
-                    for policy in POLICIES)]
-    if not names or not floor:
+    if not floor:
         return
-    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(names) + 1.8))
+    # By name: [(row's shift, colour, label, multiples of the floor)].
+    rows = {}
+    for name in OPERATIONS:
+        bars = [(shift, colour, POLICIES[policy], f"operations/{name}/{policy}")
+                for shift, colour, policy in ((-0.2, BLUE, "queue"),
+                                              (0.2, ORANGE, "single_slot"))]
+        bars.append((0, GREY, "no policy", f"operations/{name}"))
+        rows[name] = [(shift, colour, label,
+                       [value / floor for value in times[key]])
+                      for shift, colour, label, key in bars if key in times]
+    rows = {name: bars for name, bars in rows.items() if bars}
+    if not rows:
+        return
+    figure, axes = pyplot.subplots(figsize=(8, 0.5 * len(rows) + 1.8))
     # A repetition that the host interrupted would squeeze all others.
-    highest = 1.5 * max(statistics.median(times[f"operations/{name}/{policy}"])
-                        for name in names for policy in POLICIES) / floor
-    for shift, (policy, title) in zip((-0.2, 0.2), POLICIES.items()):
-        values = [[value / floor for value in times[f"operations/{name}/{policy}"]]
-                  for name in names]
-        medians = [statistics.median(each) for each in values]
-        rows = [row + shift for row in range(len(names))]
-        axes.barh(rows, medians, height=0.38, label=title,
-                  color=BLUE if policy == "queue" else ORANGE)
-        axes.errorbar(medians, rows, fmt="none", color="black", capsize=2,
-                      linewidth=0.8,
-                      xerr=[[m - min(each) for m, each in zip(medians, values)],
-                            [max(each) - m for m, each in zip(medians, values)]])
-        for row, median, each in zip(rows, medians, values):
-            axes.text(min(max(each), highest), row, f"  {median:.1f}",
-                      va="center", fontsize=8)
+    highest = 1.5 * max(statistics.median(values)
+                        for bars in rows.values() for *_, values in bars)
+    labels = {}
+    for row, bars in enumerate(rows.values()):
+        for shift, colour, label, values in bars:
+            median = statistics.median(values)
+            labels[label] = axes.barh(row + shift, median, height=0.38,
+                                      color=colour)
+            axes.errorbar(median, row + shift, color="black", capsize=2,
+                          linewidth=0.8, xerr=[[median - min(values)],
+                                               [max(values) - median]])
+            axes.text(min(max(values), highest), row + shift,
+                      f"  {median:.1f}", va="center", fontsize=8)
     axes.set_xlim(0, highest * 1.15)
     axes.axvline(1, color=GREY, linestyle="--", linewidth=1)
-    axes.set_yticks(range(len(names)), [
-        f"{name.replace('_', ' ')}: {OPERATIONS[name]}" for name in names])
+    axes.set_yticks(range(len(rows)), [
+        f"{name.replace('_', ' ')}: {OPERATIONS[name]}" for name in rows])
     axes.invert_yaxis()
-    entries = results.runs(document)[f"operations/{names[0]}/queue"]
+    entries = next(entries for name, entries in results.runs(document).items()
+                   if name.startswith("operations/"))
     axes.set_xlabel("multiple of the ping-pong floor (bar: median, whisker: min "
                     f"to max of {len(entries)} x {entries[0]['iterations']}, "
                     "cut at the edge)")
     axes.set_title("What each primitive costs while nobody waits, "
                    "critical section")
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(labels.values(), labels.keys(), frameon=False,
+                loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
     foot(figure, document)
     save(figure, folder, "operations")
