@@ -25,6 +25,7 @@
 #include "sync/barrier.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
+#include "sync/priority_channel.h"
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/mutex.h"

@@ -3,7 +3,7 @@
 
 /* The newest items are dropped, so that the receivers that hold a promise
  * find the items that were there when it was made. */
-static unsigned drop_items(
+static unsigned drop_newest(
     struct dz_channel *self, const struct dz_channel_type *type)
 {
     unsigned count = dz_units_free(&self->items, 0);
@@ -14,12 +14,24 @@ static unsigned drop_items(
     return count;
 }
 
+static bool is_any(const void *item, void *argument)
+{
+    (void)item;
+    (void)argument;
+    return true;
+}
+
 void dz_channel_clear(
     struct dz_channel *self, const struct dz_channel_type *type)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key;
 
-    for (unsigned count = drop_items(self, type); count > 0; count--)
+    if (type->is_before != NULL) {
+        (void)dz_channel_remove_if(self, type, is_any, NULL);
+        return;
+    }
+    key = dz_lock(self, &type->object);
+    for (unsigned count = drop_newest(self, type); count > 0; count--)
         dz_wait_give(&self->slots, &type->object);
     dz_unlock(self, &type->object, key);
 }

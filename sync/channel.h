@@ -6,7 +6,8 @@
  * channel -- a bounded FIFO of values between any number of tasks
  *
  * Senders wait while it is full, receivers while it is empty. Use a signal
- * (sync/signal.h) when only the latest value counts.
+ * (sync/signal.h) when only the latest value counts, a priority channel
+ * (sync/priority_channel.h) when some values are more urgent than others.
  *
  *     DZ_CHANNEL_DEFINE(event_channel, struct event, 8, DZ_CRITICAL_SECTION)
  *     static struct event_channel events;           no ; behind the macro
@@ -26,8 +27,10 @@
  *    is_empty, is_full and peek know only what is not promised. So a channel
  *    of capacity 1 can be full for a sender and empty for a receiver at the
  *    same time, and len + free can be less than the capacity.
- *  - A send that is cancelled has sent nothing, and its value is still the
- *    caller's. A receive that is cancelled has taken nothing.
+ *  - A value is copied when it is sent and when it is received, and looked at
+ *    by nobody before: it is the caller's until the await is done. A send that
+ *    is cancelled has sent nothing, and its value is still the caller's. A
+ *    receive that is cancelled has taken nothing.
  *  - ready_to_send and ready_to_receive wait in the same line. Ready is no
  *    reservation: the unit is given back at once, to the next in line if there
  *    is one.
@@ -39,7 +42,8 @@
 
 #include "sync/wait.h"
 
-/* The items lie behind it, in the typed struct. */
+/* The items lie behind it, in the typed struct. (In a priority channel, the
+ * indices are links.) */
 struct dz_channel {
     struct dz_units slots; /* index: where the next item goes */
     struct dz_units items; /* index: the oldest item */
@@ -51,12 +55,17 @@ struct dz_channel_type {
     uint16_t capacity;
     size_t size;  /* of an item, in bytes */
     size_t items; /* their offset in the typed struct */
+    /* The order of a priority channel and the offset of its links; in a
+     * channel there are none of them. */
+    bool (*is_before)(const void *one, const void *other);
+    size_t links;
 };
 
 /*
  * A channel of which only the items' type is known: neither the capacity nor
- * the raw mutex nor the policy. Copy them at will. The functions are those of
- * the typed channel, compiled once; `item` points to a value of its type.
+ * the raw mutex nor the policy nor the order. Copy them at will. The functions
+ * are those of the typed channel, compiled once; `item` points to a value of
+ * its type.
  */
 struct dz_sender {
     struct dz_channel *channel;
@@ -104,12 +113,39 @@ DZ_INLINE void *dz_channel_next(struct dz_channel *self,
     return dz_channel_at(self, type, index);
 }
 
+/* What a priority channel does in its place: stores and fetches an item, and
+ * finds where by links (sync/priority_channel.c). The caller holds the lock. */
+void dz_channel_insert(struct dz_channel *self,
+    const struct dz_channel_type *type, const void *item);
+void dz_channel_extract(
+    struct dz_channel *self, const struct dz_channel_type *type, void *item);
+
+/* Removes the items that are not promised and of which `is_unwanted` is true,
+ * and gives each slot to a waiting sender, if there is one. Returns how many.
+ * Of a priority channel only. */
+unsigned dz_channel_remove_if(struct dz_channel *self,
+    const struct dz_channel_type *type,
+    bool (*is_unwanted)(const void *item, void *argument), void *argument);
+
+/* The item that comes out next, of which there is one. */
+DZ_INLINE const void *dz_channel_front(
+    struct dz_channel *self, const struct dz_channel_type *type)
+{
+    unsigned index = self->items.index;
+
+    return dz_channel_at(
+        self, type, type->is_before == NULL ? index : index - 1);
+}
+
 /* A slot is ours: fills it, and ends the lock. */
 DZ_INLINE void dz_channel_put_unlock(struct dz_channel *self,
     const struct dz_channel_type *type, const void *item, dz_key key)
 {
-    __builtin_memcpy(
-        dz_channel_next(self, type, &self->slots), item, type->size);
+    if (type->is_before == NULL)
+        __builtin_memcpy(
+            dz_channel_next(self, type, &self->slots), item, type->size);
+    else
+        dz_channel_insert(self, type, item);
     dz_wait_give_unlock(&self->items, self, &type->object, key);
 }
 
@@ -117,8 +153,11 @@ DZ_INLINE void dz_channel_put_unlock(struct dz_channel *self,
 DZ_INLINE void dz_channel_get_unlock(struct dz_channel *self,
     const struct dz_channel_type *type, void *item, dz_key key)
 {
-    __builtin_memcpy(
-        item, dz_channel_next(self, type, &self->items), type->size);
+    if (type->is_before == NULL)
+        __builtin_memcpy(
+            item, dz_channel_next(self, type, &self->items), type->size);
+    else
+        dz_channel_extract(self, type, item);
     dz_wait_give_unlock(&self->slots, self, &type->object, key);
 }
 
@@ -182,8 +221,7 @@ DZ_INLINE bool dz_channel_peek(
     bool has_item = dz_units_free(&self->items, 0) > 0;
 
     if (has_item)
-        __builtin_memcpy(
-            item, dz_channel_at(self, type, self->items.index), type->size);
+        __builtin_memcpy(item, dz_channel_front(self, type), type->size);
     dz_unlock(self, &type->object, key);
     return has_item;
 }
@@ -224,10 +262,62 @@ DZ_INLINE unsigned dz_channel_len(
     return count;
 }
 
-/* Drops the items that are not promised, which are the newest, and gives each
- * slot to a waiting sender, if there is one. */
+/* Drops the items that are not promised, which are the last to come out, and
+ * gives each slot to a waiting sender, if there is one. */
 void dz_channel_clear(
     struct dz_channel *self, const struct dz_channel_type *type);
+
+/* The rest of what the two handles can do: as much as the typed channel. */
+
+DZ_INLINE unsigned dz_sender_len(struct dz_sender sender)
+{
+    return dz_receiver_len((struct dz_receiver){sender.channel, sender.type});
+}
+
+DZ_INLINE unsigned dz_receiver_free(struct dz_receiver receiver)
+{
+    return dz_sender_free((struct dz_sender){receiver.channel, receiver.type});
+}
+
+DZ_INLINE bool dz_sender_is_empty(struct dz_sender sender)
+{
+    return dz_sender_len(sender) == 0;
+}
+
+DZ_INLINE bool dz_sender_is_full(struct dz_sender sender)
+{
+    return dz_sender_free(sender) == 0;
+}
+
+DZ_INLINE unsigned dz_sender_capacity(struct dz_sender sender)
+{
+    return sender.type->capacity;
+}
+
+DZ_INLINE void dz_sender_clear(struct dz_sender sender)
+{
+    dz_channel_clear(sender.channel, sender.type);
+}
+
+DZ_INLINE bool dz_receiver_is_empty(struct dz_receiver receiver)
+{
+    return dz_receiver_len(receiver) == 0;
+}
+
+DZ_INLINE bool dz_receiver_is_full(struct dz_receiver receiver)
+{
+    return dz_receiver_free(receiver) == 0;
+}
+
+DZ_INLINE unsigned dz_receiver_capacity(struct dz_receiver receiver)
+{
+    return receiver.type->capacity;
+}
+
+DZ_INLINE void dz_receiver_clear(struct dz_receiver receiver)
+{
+    dz_channel_clear(receiver.channel, receiver.type);
+}
 
 /*
  * Defines `struct NAME`, a channel of at most `count` items of type `item`,
@@ -259,17 +349,21 @@ void dz_channel_clear(
 #define DZ_CHANNEL_DEFINE_SINGLE_SLOT(NAME, item, count, mutex) \
     DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, DZ_SINGLE_SLOT)
 
-#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy)            \
-    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,              \
-        "a channel's capacity is from 1 to DZ_UNITS_MAX");                    \
-    struct NAME {                                                             \
-        struct dz_channel channel;                                            \
-        DZ_OWNER                                                              \
-        item items[count];                                                    \
-    };                                                                        \
-    static const struct dz_channel_type NAME##_type = {                       \
-        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),                  \
-        offsetof(struct NAME, items)};                                        \
+#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy) \
+    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,   \
+        "a channel's capacity is from 1 to DZ_UNITS_MAX");         \
+    struct NAME {                                                  \
+        struct dz_channel channel;                                 \
+        DZ_OWNER                                                   \
+        item items[count];                                         \
+    };                                                             \
+    static const struct dz_channel_type NAME##_type = {            \
+        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),       \
+        offsetof(struct NAME, items), NULL, 0};                    \
+    DZ_CHANNEL_FUNCTIONS(NAME, item, count)
+
+/* What the typed channels of all kinds have. */
+#define DZ_CHANNEL_FUNCTIONS(NAME, item, count)                               \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_send(                            \
         struct NAME *self, const item *value)                                 \
     {                                                                         \

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+
+/*
+ * channel_test -- what channels and priority channels have in common
+ *
+ * A priority channel whose items are all equal is a channel, so the tests below
+ * run with it, too. What is its own is in priority_channel_test.c.
+ */
+
 #include "sync/channel.h"
 
 #include "executor/select.h"
 #include "sim/test.h"
+#include "sync/priority_channel.h"
 
 enum { TASKS = 4, CAPACITY = 3 };
 
@@ -21,11 +30,31 @@ enum { TASKS = 4, CAPACITY = 3 };
     X(thread_slot_3, CAPACITY, DZ_THREAD_MODE, DZ_SINGLE_SLOT)   \
     X(critical_slot_3, CAPACITY, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT)
 
+#define FOR_EACH_EQUAL_KIND(X)                                       \
+    X(equal_noop_queue_1, 1, DZ_NOOP, DZ_QUEUE)                      \
+    X(equal_thread_queue_1, 1, DZ_THREAD_MODE, DZ_QUEUE)             \
+    X(equal_critical_slot_1, 1, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT) \
+    X(equal_noop_slot_3, CAPACITY, DZ_NOOP, DZ_SINGLE_SLOT)          \
+    X(equal_thread_slot_3, CAPACITY, DZ_THREAD_MODE, DZ_SINGLE_SLOT) \
+    X(equal_critical_queue_3, CAPACITY, DZ_CRITICAL_SECTION, DZ_QUEUE)
+
+static bool never(const int *one, const int *other)
+{
+    (void)one;
+    (void)other;
+    return false;
+}
+
 #define DEFINE(name, capacity, mutex, policy)                    \
     DZ_CHANNEL_DEFINE_POLICY(name, int, capacity, mutex, policy) \
     static struct name name;
+#define DEFINE_EQUAL(name, capacity, mutex, policy) \
+    DZ_PRIORITY_CHANNEL_DEFINE_POLICY(              \
+        name, int, capacity, never, mutex, policy)  \
+    static struct name name;
 
 FOR_EACH_KIND(DEFINE)
+FOR_EACH_EQUAL_KIND(DEFINE_EQUAL)
 
 /* A channel of which the tests know no more than what they look up here. */
 struct kind {
@@ -37,7 +66,8 @@ struct kind {
 #define ENTRY(name, capacity, mutex, policy) \
     {&name, sizeof(name), &name##_type},
 
-static const struct kind kinds[] = {FOR_EACH_KIND(ENTRY)};
+static const struct kind kinds[] = {
+    FOR_EACH_KIND(ENTRY) FOR_EACH_EQUAL_KIND(ENTRY)};
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -172,6 +202,7 @@ static void a_full_channel_takes_no_more(void **state)
         for (unsigned i = 0; i < kind->type->capacity; i++)
             assert_true(dz_sender_try_send(sender, &value));
         assert_false(dz_sender_try_send(sender, &value));
+        assert_int_equal(value, 1);
         assert_int_equal(dz_sender_free(sender), 0);
         assert_int_equal(dz_receiver_len(receiver), kind->type->capacity);
     }
@@ -509,6 +540,29 @@ static void ready_waits_until_there_is_a_unit(void **state)
     }
 }
 
+/* C3: upstream, it is never ready in a priority channel. */
+static void ready_to_send_is_ready_while_a_slot_is_free(void **state)
+{
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        int value = 1;
+
+        begin(kind);
+        for (unsigned i = 0; i < kind->type->capacity; i++) {
+            struct worker *worker = spawn(&ready_to_sends, 0, 0);
+
+            dz_executor_poll(&executor);
+            assert_int_equal(worker->done, 1);
+            assert_true(dz_sender_try_send(sender, &value));
+        }
+        assert_int_equal(spawn(&ready_to_sends, 0, 0)->done, 0);
+        dz_executor_poll(&executor);
+        assert_int_equal(dz_sender_free(sender), 0);
+        assert_non_null(sender.channel->slots.first);
+    }
+}
+
 /* C13: Ready is no reservation, and takes nothing from those behind it. */
 static void ready_passes_the_unit_to_the_next_in_line(void **state)
 {
@@ -660,6 +714,50 @@ static void a_send_that_is_cancelled_has_sent_nothing(void **state)
     assert_int_equal(critical_queue_1_free(&critical_queue_1), 1);
 }
 
+static void a_receive_that_is_cancelled_has_taken_nothing(void **state)
+{
+    struct either *either;
+    int value = 8;
+
+    (void)state;
+    begin(&kinds[2]);
+    memset(&critical_queue_3, 0, sizeof(critical_queue_3));
+    fill();
+    (void)eithers_claim(&either);
+    either->value = 77;
+    either->other = -1;
+    dz_executor_spawn(&executor, &either->task);
+    run_to_rest();
+    assert_true(critical_queue_1_try_receive(&critical_queue_1, &value));
+    run_to_rest();
+    assert_int_equal(dz_select_winner(&either->select), 0);
+    assert_int_equal(either->other, -1);
+    assert_true(critical_queue_3_try_send(&critical_queue_3, &value));
+    assert_int_equal(critical_queue_3_len(&critical_queue_3), 1);
+}
+
+/* Until it is sent, the value is the caller's, who may change it. */
+static void a_value_is_copied_when_it_is_sent(void **state)
+{
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        struct worker *worker;
+        int value;
+
+        begin(kind);
+        fill();
+        worker = spawn(&sendings, 1, 1);
+        run_to_rest();
+        dz_channel_clear(sender.channel, sender.type);
+        worker->value = 2;
+        run_to_rest();
+        worker->value = 3;
+        assert_true(dz_receiver_try_receive(receiver, &value));
+        assert_int_equal(value, 2);
+    }
+}
+
 static void send_from_handler(void *argument)
 {
     (void)critical_queue_1_try_send(&critical_queue_1, argument);
@@ -749,6 +847,38 @@ static void a_typed_channel_and_its_handles_are_the_same(void **state)
     assert_true(noop_queue_3_is_empty(&noop_queue_3));
 }
 
+/* Whoever has one half knows as much as who has the channel. */
+static void both_handles_tell_and_clear(void **state)
+{
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        unsigned capacity = kind->type->capacity;
+        struct dz_sender out;
+        struct dz_receiver in;
+
+        begin(kind);
+        out = sender;
+        in = receiver;
+        assert_int_equal(dz_sender_capacity(out), capacity);
+        assert_int_equal(dz_receiver_capacity(in), capacity);
+        for (int round = 0; round < 2; round++) {
+            assert_true(dz_sender_is_empty(out) && dz_receiver_is_empty(in));
+            assert_false(dz_sender_is_full(out) || dz_receiver_is_full(in));
+            assert_int_equal(dz_receiver_free(in), capacity);
+            fill();
+            assert_false(dz_sender_is_empty(out) || dz_receiver_is_empty(in));
+            assert_true(dz_sender_is_full(out) && dz_receiver_is_full(in));
+            assert_int_equal(dz_sender_len(out), capacity);
+            if (round == 0)
+                dz_sender_clear(out);
+            else
+                dz_receiver_clear(in);
+        }
+        assert_int_equal(dz_sender_free(out), capacity);
+    }
+}
+
 struct event {
     int number;
 };
@@ -815,12 +945,15 @@ RUN_TESTS(TEST(values_come_out_in_the_order_in_which_they_went_in),
     TEST(clear_leaves_a_promised_item_with_its_receiver),
     TEST(clear_leaves_a_promised_slot_with_its_sender),
     TEST(ready_waits_until_there_is_a_unit),
+    TEST(ready_to_send_is_ready_while_a_slot_is_free),
     TEST(ready_passes_the_unit_to_the_next_in_line),
     TEST(ready_at_once_registers_nobody),
     TEST(idle_waiters_are_polled_only_under_the_single_slot_policy),
     TEST(a_cancelled_receiver_passes_its_item_on),
     TEST(a_cancelled_sender_passes_its_slot_on),
     TEST(a_send_that_is_cancelled_has_sent_nothing),
+    TEST(a_receive_that_is_cancelled_has_taken_nothing),
+    TEST(a_value_is_copied_when_it_is_sent), TEST(both_handles_tell_and_clear),
     TEST(an_interrupt_behind_the_registration_is_not_lost),
     TEST(an_interrupt_within_a_send_finds_the_channel_consistent),
     TEST(waiting_in_a_handler_names_the_channel),

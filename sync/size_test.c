@@ -17,6 +17,7 @@
 #include "sync/barrier.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
+#include "sync/priority_channel.h"
 #include "sync/rwlock.h"
 #include "sync/semaphore.h"
 #include "sync/mutex.h"
@@ -33,7 +34,14 @@
 
 _Static_assert(sizeof(void *) == 4, "for a 32-bit machine");
 
+static bool is_less(const uint32_t *one, const uint32_t *other)
+{
+    return *one < *other;
+}
+
 DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
+DZ_PRIORITY_CHANNEL_DEFINE(
+    word_priority_channel, uint32_t, 4, is_less, DZ_CRITICAL_SECTION)
 DZ_RWLOCK_DEFINE(word_rwlock, uint32_t, DZ_CRITICAL_SECTION)
 DZ_SEMAPHORE_DEFINE(permits, 4, DZ_CRITICAL_SECTION)
 DZ_PIPE_DEFINE(byte_pipe, 16, DZ_CRITICAL_SECTION)
@@ -62,6 +70,7 @@ AT_MOST(struct dz_priority_queue, 272);
 AT_MOST(struct dz_deadline_queue, 20);
 AT_MOST(struct dz_cancellation, 36);
 AT_MOST(struct word_channel, 36); /* Embassy: 48 */
+AT_MOST(struct word_priority_channel, 40);
 AT_MOST(struct permits, 12);
 AT_MOST(struct word_rwlock, 16);
 AT_MOST(struct byte_pipe, 40); /* and so 24 besides the bytes */
