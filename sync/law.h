@@ -17,76 +17,104 @@
  *    those who can now go on are woken.
  *
  * So the author of a law test says only what an operation needs, and what it
- * does once it has that, in plain arrays, from the header essay of the
- * primitive and not from its code. A whole law test of a counter of permits,
- * of which struct dz_permits has one line of waiters:
+ * does once it has that, in plain variables, from the header essay of the
+ * primitive and not from its code. A whole law test, of a signal:
  *
- *     static struct permits object;
- *     static const struct dz_permits_type *type;
- *     static unsigned free_permits;                         the model
+ *     static const struct dz_object *const types[] = {...};
+ *     static struct latest_signal object;
+ *     static const struct dz_signal_type *type;
+ *
+ *     static uint32_t value;                    the model
+ *     static bool is_held;
+ *     static bool is_free;                      held, and promised to nobody
  *
  *     static bool reserve(struct law_call *call)
  *     {
- *         if (free_permits < call->argument)
- *             return false;
- *         free_permits -= call->argument;
- *         return true;
+ *         bool is_available = is_free;
+ *
+ *         (void)call;
+ *         is_free = false;
+ *         return is_available;
  *     }
  *
  *     static void give_back(struct law_call *call)
  *     {
- *         free_permits += call->argument;
+ *         (void)call;
+ *         is_free = true;
  *     }
  *
- *     static bool release_model(struct law_call *call)
+ *     static bool take_model(struct law_call *call)
  *     {
- *         free_permits += call->argument;
+ *         call->expected[0] = value;
+ *         is_held = false;
  *         return true;
  *     }
  *
- *     static bool acquire(struct law_call *call)            the real ones
+ *     static bool send_model(struct law_call *call)
  *     {
- *         return dz_permits_acquire(&object.permits, type, call->argument) ==
- *             DZ_READY;
+ *         value = call->argument;
+ *         is_free = is_free || !is_held;
+ *         is_held = true;
+ *         return true;
  *     }
  *
- *     static bool try_acquire(struct law_call *call) ...
- *     static bool release(struct law_call *call) ...        returns true
+ *     static bool wait_real(struct law_call *call)
+ *     {
+ *         return dz_signal_wait(&object.signal, type, call->got) == DZ_READY;
+ *     }
+ *
+ *     static bool try_take_real(struct law_call *call)
+ *     {
+ *         return dz_signal_try_take(&object.signal, type, call->got);
+ *     }
+ *
+ *     static bool send_real(struct law_call *call)
+ *     {
+ *         uint32_t sent = call->argument;
+ *
+ *         dz_signal_send(&object.signal, type, &sent);
+ *         return true;
+ *     }
  *
  *     static const struct law_operation operations[] = {
- *         {"acquire", LAW_WAITS, .weight = 4, .arguments = 3, .real = acquire,
- *             .reserve = reserve, .give_back = give_back},
- *         {"try_acquire", LAW_TRIES, .weight = 2, .arguments = 3,
- *             .real = try_acquire, .reserve = reserve},
- *         {"release", LAW_ACTS, .weight = 6, .arguments = 3, .real = release,
- *             .perform = release_model},
+ *         {"wait", LAW_WAITS, .weight = 4, .real = wait_real,
+ *             .reserve = reserve, .perform = take_model,
+ *             .give_back = give_back},
+ *         {"try_take", LAW_TRIES, .weight = 2, .real = try_take_real,
+ *             .reserve = reserve, .perform = take_model},
+ *         {"send", LAW_ACTS, .weight = 4, .arguments = 100,
+ *             .real = send_real, .perform = send_model...},
  *     };
  *
  *     static void reset(const struct dz_object *chosen)
  *     {
- *         object = (struct permits){0};
- *         type = (const struct dz_permits_type *)(const void *)chosen;
- *         free_permits = 0;
+ *         object = (struct latest_signal){0};
+ *         type = (const struct dz_signal_type *)(const void *)chosen;
+ *         is_held = false;
+ *         is_free = false;
  *     }
  *
  *     static void compare(void)
  *     {
- *         law_check(dz_permits_free(&object.permits, type) == free_permits);
+ *         law_check(dz_signal_is_sent(&object.signal, type) == is_free);
  *     }
  *
- *     int main(void)
- *     {
- *         static const struct law law = {"permits", operations,
- *             LAW_COUNT(operations), types, LAW_COUNT(types), reset, compare};
+ *     static const struct law law = {           in main
+ *         .name = "latest",
+ *         .operations = operations,
+ *         .operation_count = LAW_COUNT(operations),
+ *         .types = types,
+ *         .type_count = LAW_COUNT(types),
+ *         .reset = reset,
+ *         .compare = compare,
+ *     };
+ *     return law_run(&law);
  *
- *         return law_run(&law);
- *     }
- *
- * and in CMakeLists.txt: doze_law(permits). `types` has the struct dz_object of
- * each configuration: DZ_CRITICAL_SECTION, DZ_THREAD_MODE and DZ_NOOP with
- * queues, DZ_CRITICAL_SECTION with a single slot. The typed structs are laid
- * out alike, so one object, as large as the largest, serves them all, through
- * the untyped functions. channel_law_test.c is an example that runs.
+ * It is latest_law_test.c, and doze_law(latest) in CMakeLists.txt. `types` has
+ * the struct dz_object of each configuration: DZ_CRITICAL_SECTION,
+ * DZ_THREAD_MODE and DZ_NOOP with queues, DZ_CRITICAL_SECTION with a single
+ * slot. Typed structs that differ in these are laid out alike, so one object
+ * serves them all, through the untyped functions.
  *
  * How it goes
  *  - The model's step comes right before the real one, with interrupts off
@@ -97,10 +125,10 @@
  *    wake tasks and spawn them.
  *  - With a single slot no promise is made: an operation is ready if reserve
  *    says so at that moment, and at rest nobody sleeps who could go on.
- *  - An episode is a list of some 200 steps on an object that is all zero
- *    again. If a law is broken, or there is a panic, a crash or a hang, the
- *    shortest list that does it is looked for and told in words, with all that
- *    happened.
+ *  - An episode is a list of 200 steps on an object that is all zero again. If
+ *    a law is broken, or there is a panic, a crash or a hang, the list is made
+ *    shorter and simpler as long as it still fails, and told in words, with all
+ *    that happened.
  *
  * DOZE_SEED and DOZE_STEPS as in sim/test_random.h; the steps are for each
  * configuration. DOZE_EPISODE runs one episode alone.
@@ -144,6 +172,7 @@ struct law_call {
     /* The harness's. */
     struct dz_waiter *waiter;
     unsigned state;
+    bool is_over;
     const struct law_call *giver; /* whose end it was granted at, or NULL */
     long given_in;                /* the number of that poll */
 };

@@ -14,11 +14,6 @@ DZ_SIGNAL_DEFINE(latest_signal, uint32_t, DZ_CRITICAL_SECTION)
 
 static const struct dz_object *const types[] = {&latest_signal_type.object};
 
-static struct latest_signal latest;
-static uint32_t value;
-static bool is_held;
-static bool is_free; /* it is held, and promised to nobody */
-
 static enum {
     NO_FAULT,
     KEEPS_AT_CANCEL, /* what is cancelled keeps what it was granted */
@@ -26,8 +21,17 @@ static enum {
     OLDEST_VALUE,    /* a value is not replaced by a newer one */
     PANICS,          /* the real operation does */
     CRASHES,         /* likewise */
-    NEVER_SENDS,     /* the rarest case of all is left out */
+    NEVER_SENDS,     /* the most important operation is left out */
 } fault;
+
+/* ---- The example of the header, and its faults. */
+
+static struct latest_signal object;
+static const struct dz_signal_type *type;
+
+static uint32_t value;
+static bool is_held;
+static bool is_free;
 
 static bool reserve(struct law_call *call)
 {
@@ -41,7 +45,9 @@ static bool reserve(struct law_call *call)
 static void give_back(struct law_call *call)
 {
     (void)call;
-    is_free = fault != KEEPS_AT_CANCEL;
+    if (fault == KEEPS_AT_CANCEL)
+        return;
+    is_free = true;
 }
 
 static bool take_model(struct law_call *call)
@@ -53,11 +59,36 @@ static bool take_model(struct law_call *call)
 
 static bool send_model(struct law_call *call)
 {
-    if (!is_held || fault != OLDEST_VALUE)
-        value = call->argument;
+    if (fault == OLDEST_VALUE && is_held)
+        return true;
+    value = call->argument;
     is_free = is_free || !is_held;
     is_held = true;
     return true;
+}
+
+static bool wait_real(struct law_call *call)
+{
+    return dz_signal_wait(&object.signal, type, call->got) == DZ_READY;
+}
+
+static bool try_take_real(struct law_call *call)
+{
+    return dz_signal_try_take(&object.signal, type, call->got);
+}
+
+static bool send_real(struct law_call *call)
+{
+    uint32_t sent = call->argument;
+
+    dz_signal_send(&object.signal, type, &sent);
+    return true;
+}
+
+static bool may_send(const struct law_call *call)
+{
+    (void)call;
+    return fault != NEVER_SENDS;
 }
 
 static bool reset_model(struct law_call *call)
@@ -69,57 +100,42 @@ static bool reset_model(struct law_call *call)
     return true;
 }
 
-static bool wait_for(struct law_call *call)
-{
-    return latest_signal_wait(&latest, call->got) == DZ_READY;
-}
-
-static bool send(struct law_call *call)
-{
-    latest_signal_send(&latest, call->argument);
-    return true;
-}
-
-static bool reset_latest(struct law_call *call)
+static bool reset_real(struct law_call *call)
 {
     (void)call;
-    if (fault == PANICS && !latest_signal_is_sent(&latest))
+    if (fault == PANICS)
         dz_panic("deliberate", __FILE__, __LINE__);
     if (fault == CRASHES)
         abort();
-    latest_signal_reset(&latest);
+    dz_signal_reset(&object.signal, type);
     return true;
 }
 
-static bool may_send(const struct law_call *call)
-{
-    (void)call;
-    return fault != NEVER_SENDS;
-}
-
 static const struct law_operation operations[] = {
-    {"wait", LAW_WAITS, .weight = 4, .real = wait_for, .reserve = reserve,
+    {"wait", LAW_WAITS, .weight = 4, .real = wait_real, .reserve = reserve,
         .perform = take_model, .give_back = give_back},
-    {"send", LAW_ACTS, .weight = 4, .arguments = 10, .real = send,
-        .may = may_send, .perform = send_model},
-    {"reset", LAW_ACTS, .weight = 2, .real = reset_latest,
+    {"try_take", LAW_TRIES, .weight = 2, .real = try_take_real,
+        .reserve = reserve, .perform = take_model},
+    {"send", LAW_ACTS, .weight = 4, .arguments = 100, .real = send_real,
+        .perform = send_model, .may = may_send},
+    {"reset", LAW_ACTS, .weight = 1, .real = reset_real,
         .perform = reset_model},
 };
 
-static void reset(const struct dz_object *type)
+static void reset(const struct dz_object *chosen)
 {
-    (void)type;
-    latest = (struct latest_signal){0};
+    object = (struct latest_signal){0};
+    type = (const struct dz_signal_type *)(const void *)chosen;
     is_held = false;
     is_free = false;
 }
 
 static void compare(void)
 {
-    law_check(latest_signal_is_sent(&latest) == is_free);
+    law_check(dz_signal_is_sent(&object.signal, type) == is_free);
 }
 
-static void run(void)
+static int run(void)
 {
     static const struct law law = {
         .name = "latest",
@@ -131,8 +147,15 @@ static void run(void)
         .compare = compare,
     };
 
+    return law_run(&law);
+}
+
+/* ---- What it says. */
+
+static void run_and_leave(void)
+{
     fclose(stdout);
-    _exit(law_run(&law));
+    _exit(run());
 }
 
 static void assert_steps(const struct last_words *words, int most)
@@ -145,14 +168,14 @@ static void assert_steps(const struct last_words *words, int most)
         fail_msg("not 1 to %d steps: %s", most, words->text);
 }
 
-static void says_nothing_of_what_is_right(void **state)
+static void the_example_of_the_header_works(void **state)
 {
     struct last_words words;
 
     (void)state;
     fault = NO_FAULT;
 
-    words = last_words_at(0, run);
+    words = last_words_at(0, run_and_leave);
 
     assert_string_equal(words.text, "");
 }
@@ -164,11 +187,11 @@ static void finds_a_promise_that_is_lost_when_a_wait_is_cancelled(void **state)
     (void)state;
     fault = KEEPS_AT_CANCEL;
 
-    words = last_words_at(1, run);
+    words = last_words_at(1, run_and_leave);
 
     /* Wait, a pass; send; stop. */
     assert_steps(&words, 4);
-    assert_says(words, "worker 0 begins wait\n");
+    assert_says(words, "   1  worker 0 begins ");
     assert_says(words, "wait is granted\n");
     assert_says(words, "wait is cancelled\n");
     assert_says(words, "Again: DOZE_SEED=");
@@ -181,7 +204,7 @@ static void finds_a_promise_that_is_taken_away(void **state)
     (void)state;
     fault = TAKES_PROMISE;
 
-    words = last_words_at(1, run);
+    words = last_words_at(1, run_and_leave);
 
     /* Wait, a pass; send; reset; send, which wakes nobody; a pass. */
     assert_steps(&words, 6);
@@ -195,7 +218,7 @@ static void finds_a_wrong_result(void **state)
     (void)state;
     fault = OLDEST_VALUE;
 
-    words = last_words_at(1, run);
+    words = last_words_at(1, run_and_leave);
 
     /* Two values, a wait, a pass. */
     assert_steps(&words, 4);
@@ -209,7 +232,7 @@ static void finds_the_shortest_way_to_a_panic(void **state)
     (void)state;
     fault = PANICS;
 
-    words = last_words_at(1, run);
+    words = last_words_at(1, run_and_leave);
 
     assert_steps(&words, 1);
     assert_says(words, "   1  outside tasks: reset\n");
@@ -223,7 +246,7 @@ static void finds_the_shortest_way_to_a_crash(void **state)
     (void)state;
     fault = CRASHES;
 
-    words = last_words_at(1, run);
+    words = last_words_at(1, run_and_leave);
 
     assert_steps(&words, 1);
     assert_says(words, "signal 6");
@@ -235,10 +258,10 @@ static void is_not_content_with_an_operation_that_never_came_to_its_end(
     (void)state;
     fault = NEVER_SENDS;
 
-    last_words_at(1, run);
+    last_words_at(1, run_and_leave);
 }
 
-RUN_TESTS(PLAIN_TEST(says_nothing_of_what_is_right),
+RUN_TESTS(PLAIN_TEST(the_example_of_the_header_works),
     PLAIN_TEST(finds_a_promise_that_is_lost_when_a_wait_is_cancelled),
     PLAIN_TEST(finds_a_promise_that_is_taken_away),
     PLAIN_TEST(finds_a_wrong_result),

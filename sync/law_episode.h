@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SYNC_LAW_EPISODE_H
+#define SYNC_LAW_EPISODE_H
+
+/*
+ * law episode -- what law_run.c chooses and shortens, and law.c carries out
+ *
+ * An episode is data: who does what, and what strikes meanwhile. The same
+ * episode does the same, in whatever process.
+ */
+
+#include "sync/law.h"
+
+enum {
+    LAW_STEPS = 200, /* of an episode */
+    LAW_BRANCHES = 3,
+    LAW_EXIT = 20, /* a law was broken, and said so */
+};
+
+enum law_verb {
+    LAW_NOTHING,
+    LAW_ACT,     /* an operation, right here */
+    LAW_PASS,    /* a pass of the executor */
+    LAW_REST,    /* passes until nothing is ready */
+    LAW_BEGIN,   /* a worker: operations; if it is busy: a poll in vain */
+    LAW_INSTEAD, /* a worker: stops what it does, and begins operations */
+    LAW_STOP,    /* a worker: dz_cancel() */
+    LAW_END,     /* a worker: its task ends, in the middle of what it does */
+};
+
+enum law_shape {
+    LAW_SINGLE, /* a */
+    LAW_SELECT, /* dz_select2(a, b) */
+    LAW_NESTED, /* dz_select2(dz_select2(a, b), c) */
+    LAW_JOIN,   /* dz_join2(a, b) */
+    LAW_SHAPES,
+};
+
+/* An operation and its argument. */
+struct law_choice {
+    uint8_t operation;
+    uint16_t argument;
+};
+
+struct law_order {
+    uint8_t verb;
+    uint8_t worker;
+    uint8_t shape;
+    struct law_choice choices[LAW_BRANCHES];
+};
+
+/* A step. */
+struct law_move {
+    struct law_order order;
+    struct law_order interrupt;
+    uint8_t strikes_at; /* which look for an interrupt; 0: none */
+};
+
+struct law_episode {
+    struct law_move moves[LAW_STEPS];
+    unsigned count;
+};
+
+/* What a child tells its parent, in shared memory. */
+struct law_told {
+    long episode; /* that runs */
+    long interrupts;
+    long polls;
+    long grants;
+    long passed_on; /* grants whose wait was cancelled */
+    long completed[UINT8_MAX];
+    long waited[UINT8_MAX];
+};
+
+extern struct law_told *law_told;
+extern const struct law *law_now;
+extern const struct dz_object *law_object; /* the configuration */
+extern bool law_is_loud;                   /* what happens is told */
+
+/* To standard error, if law_is_loud. */
+void law_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* This thread is a core from now on, in virtual time. */
+void law_begin(void);
+
+void law_run_episode(const struct law_episode *episode);
+
+#endif
