@@ -16,9 +16,11 @@ enum {
 
 #define OF_ONE(name) \
     {"operations/" #name, operations_##name##_queue, OPERATIONS_ROUNDS},
-#define OF_BOTH(name) \
-    {"operations/" #name "/queue", operations_##name##_queue, OPERATIONS_ROUNDS}, \
-    {"operations/" #name "/single_slot", operations_##name##_single_slot, OPERATIONS_ROUNDS},
+#define OF_BOTH(name)                                                         \
+    {"operations/" #name "/queue", operations_##name##_queue,                 \
+        OPERATIONS_ROUNDS},                                                   \
+        {"operations/" #name "/single_slot", operations_##name##_single_slot, \
+            OPERATIONS_ROUNDS},
 
 static const struct bench benches[] = {
     {"pingpong/floor", pingpong_floor, ROUND_TRIPS},

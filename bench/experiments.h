@@ -57,23 +57,25 @@ void timers_expire_10000(struct bench_run *run);
  * either policy are there twice: operations_NAME_queue and
  * operations_NAME_single_slot. */
 #define OPERATIONS_OF_BOTH(DO) \
-    DO(channel) \
-    DO(event_flags) \
-    DO(mutex) \
-    DO(once_lock) \
-    DO(pipe) \
-    DO(priority_channel) \
-    DO(rwlock) \
-    DO(semaphore) \
-    DO(signal) \
+    DO(channel)                \
+    DO(event_flags)            \
+    DO(mutex)                  \
+    DO(once_lock)              \
+    DO(pipe)                   \
+    DO(priority_channel)       \
+    DO(rwlock)                 \
+    DO(semaphore)              \
+    DO(signal)                 \
     DO(zerocopy)
 #define OPERATIONS_OF_ONE(DO) \
-    DO(barrier) \
-    DO(blocking_mutex) \
+    DO(barrier)               \
+    DO(blocking_mutex)        \
     DO(lazy_lock)
 
-#define DECLARE_OF_ONE(name) void operations_##name##_queue(struct bench_run *run);
-#define DECLARE_OF_BOTH(name) DECLARE_OF_ONE(name) \
+#define DECLARE_OF_ONE(name) \
+    void operations_##name##_queue(struct bench_run *run);
+#define DECLARE_OF_BOTH(name) \
+    DECLARE_OF_ONE(name)      \
     void operations_##name##_single_slot(struct bench_run *run);
 
 OPERATIONS_OF_ONE(DECLARE_OF_ONE)
@@ -103,15 +105,15 @@ void count_waiters_single_slot_8(struct bench_run *run);
 /* The same counters per operation that one of four tasks completes which all
  * want the same; bench/contended.c says what. For each of these there are
  * count_contended_NAME_queue and count_contended_NAME_single_slot. */
-#define CONTENDED(DO) \
-    DO(channel) \
-    DO(event_flags) \
-    DO(mutex) \
-    DO(pipe) \
+#define CONTENDED(DO)    \
+    DO(channel)          \
+    DO(event_flags)      \
+    DO(mutex)            \
+    DO(pipe)             \
     DO(priority_channel) \
-    DO(rwlock) \
-    DO(semaphore) \
-    DO(signal) \
+    DO(rwlock)           \
+    DO(semaphore)        \
+    DO(signal)           \
     DO(zerocopy)
 
 #define DECLARE_CONTENDED(name)                                 \
