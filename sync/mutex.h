@@ -35,9 +35,9 @@
  *         return DZ_READY;
  *     }
  *
- * Without the guard, a branch that is cancelled while it holds the lock keeps
- * it for ever. A task that is in no select or join cannot be cancelled and
- * needs none.
+ * Without the guard, what is cancelled while it holds the lock keeps it for
+ * ever. A task that nobody cancels (executor/cancel.h), and that is in no
+ * select or join, needs none.
  *
  * A struct of which all but `value` is zero is unlocked. Before the first lock,
  * and in a debugger, `value` may be used directly.
@@ -97,7 +97,8 @@ DZ_INLINE void dz_mutex_unlock(
     dz_key key = dz_lock(self, object);
 
     if (DZ_UNLIKELY(self->locks.index == 0))
-        dz_object_misuse(self, object, "a mutex is unlocked that is not locked");
+        dz_object_misuse(
+            self, object, "a mutex is unlocked that is not locked");
     self->locks.index = 0;
     dz_wait_give_unlock(&self->locks, self, object, key);
 }
