@@ -29,11 +29,12 @@ def tracked(*patterns):
 
 @pytest.fixture(scope="module")
 def words():
-    """All identifiers of the sources."""
+    """All identifiers of the sources, and the names of their files."""
     found = set()
     for path in tracked("*.c", "*.h", "*.cc", "*.py", "*CMakeLists.txt"):
         if path.is_file():
             found.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+            found.add(path.stem)
     return found
 
 
