@@ -31,12 +31,14 @@
 #include "sync/mutex.h"
 #include "sync/once_lock.h"
 #include "sync/pipe.h"
+#include "sync/pubsub.h"
 #include "sync/raw_mutex.h"
 #include "sync/rwlock.h"
 #include "sync/semaphore.h"
 #include "sync/rpc.h"
 #include "sync/signal.h"
 #include "sync/waker.h"
+#include "sync/watch.h"
 #include "sync/zerocopy.h"
 
 #endif

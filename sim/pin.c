@@ -27,7 +27,7 @@ struct line {
 };
 
 static struct line lines[DZ_PINS];
-static struct dz_watch watches[DZ_WATCHERS];
+static struct dz_watching watches[DZ_WATCHERS];
 
 static void receive(struct dz_stream *stream, const uint8_t *bytes, size_t len);
 
@@ -97,7 +97,7 @@ static void change(struct line *line, enum dz_level level)
     if (line->is_output)
         say("pin %u %s %llu\n", number, level == DZ_HIGH ? "high" : "low",
             (unsigned long long)dz_machine_now());
-    dz_watch_tell(watches, number, (uint8_t)level);
+    dz_watching_tell(watches, number, (uint8_t)level);
 }
 
 static enum dz_level opposite(enum dz_level level)
@@ -209,12 +209,12 @@ bool dz_pin_is_output(unsigned number)
 
 void dz_pin_watch(dz_watcher *watcher, void *argument)
 {
-    dz_watch_add(watches, watcher, argument);
+    dz_watching_add(watches, watcher, argument);
 }
 
 void dz_pin_unwatch(dz_watcher *watcher, void *argument)
 {
-    dz_watch_remove(watches, watcher, argument);
+    dz_watching_remove(watches, watcher, argument);
 }
 
 void dz_pin_reset(void)

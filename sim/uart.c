@@ -61,7 +61,7 @@ struct port {
 };
 
 static struct port ports[DZ_UARTS];
-static struct dz_watch watches[DZ_WATCHERS];
+static struct dz_watching watches[DZ_WATCHERS];
 
 static void fifo_put(struct fifo *fifo, uint8_t byte)
 {
@@ -157,7 +157,7 @@ static void end_sending(struct dz_due *due)
     struct port *port = container_of(due, struct port, out);
 
     dz_stream_write(&port->stream, &port->shifted, 1);
-    dz_watch_tell(watches, port->taken.number, port->shifted);
+    dz_watching_tell(watches, port->taken.number, port->shifted);
     port->is_shifting = false;
     start_sending(port, port->sent_at);
     set_level(port);
@@ -435,10 +435,10 @@ void dz_uart_inject(unsigned number, const uint8_t *bytes, size_t len)
 
 void dz_uart_watch(dz_watcher *watcher, void *argument)
 {
-    dz_watch_add(watches, watcher, argument);
+    dz_watching_add(watches, watcher, argument);
 }
 
 void dz_uart_unwatch(dz_watcher *watcher, void *argument)
 {
-    dz_watch_remove(watches, watcher, argument);
+    dz_watching_remove(watches, watcher, argument);
 }

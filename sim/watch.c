@@ -5,8 +5,8 @@
 #include "sim/machine.h"
 
 /* The first of these, or the first free place: both NULL. */
-static struct dz_watch *find(
-    struct dz_watch *watches, dz_watcher *watcher, const void *argument)
+static struct dz_watching *find(
+    struct dz_watching *watches, dz_watcher *watcher, const void *argument)
 {
     for (int i = 0; i < DZ_WATCHERS; i++) {
         if (watches[i].watcher == watcher && watches[i].argument == argument)
@@ -17,25 +17,26 @@ static struct dz_watch *find(
         __FILE__, __LINE__);
 }
 
-void dz_watch_add(struct dz_watch *watches, dz_watcher *watcher, void *argument)
+void dz_watching_add(
+    struct dz_watching *watches, dz_watcher *watcher, void *argument)
 {
     dz_key key = dz_machine_lock();
 
-    *find(watches, NULL, NULL) = (struct dz_watch){watcher, argument};
+    *find(watches, NULL, NULL) = (struct dz_watching){watcher, argument};
     dz_machine_unlock(key);
 }
 
-void dz_watch_remove(
-    struct dz_watch *watches, dz_watcher *watcher, void *argument)
+void dz_watching_remove(
+    struct dz_watching *watches, dz_watcher *watcher, void *argument)
 {
     dz_key key = dz_machine_lock();
 
-    *find(watches, watcher, argument) = (struct dz_watch){NULL, NULL};
+    *find(watches, watcher, argument) = (struct dz_watching){NULL, NULL};
     dz_machine_unlock(key);
 }
 
-void dz_watch_tell(
-    const struct dz_watch *watches, unsigned number, uint8_t value)
+void dz_watching_tell(
+    const struct dz_watching *watches, unsigned number, uint8_t value)
 {
     for (int i = 0; i < DZ_WATCHERS; i++) {
         if (watches[i].watcher != NULL)

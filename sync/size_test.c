@@ -25,8 +25,10 @@
 #include "sync/event_flags.h"
 #include "sync/lazy_lock.h"
 #include "sync/once_lock.h"
+#include "sync/pubsub.h"
 #include "sync/pipe.h"
 #include "sync/signal.h"
+#include "sync/watch.h"
 #include "sync/zerocopy.h"
 
 #define AT_MOST(type, bytes) \
@@ -54,6 +56,8 @@ DZ_BARRIER_DEFINE(some_barrier, 3, DZ_CRITICAL_SECTION)
 DZ_EVENT_FLAGS_DEFINE(some_flags, DZ_CRITICAL_SECTION)
 DZ_ONCE_LOCK_DEFINE(word_once_lock, uint32_t, DZ_CRITICAL_SECTION)
 DZ_LAZY_LOCK_DEFINE(word_lazy_lock, uint32_t, (void), DZ_CRITICAL_SECTION)
+DZ_PUBSUB_DEFINE(word_pubsub, uint32_t, 4, DZ_CRITICAL_SECTION)
+DZ_WATCH_DEFINE(word_watch, uint32_t, DZ_CRITICAL_SECTION)
 
 struct empty {
     struct dz_task task;
@@ -83,6 +87,10 @@ AT_MOST(struct some_barrier, 12);
 AT_MOST(struct some_flags, 12);
 AT_MOST(struct word_once_lock, 16);
 AT_MOST(struct word_lazy_lock, 8);
+AT_MOST(struct word_pubsub, 36);
+AT_MOST(struct word_pubsub_subscriber, 24);
+AT_MOST(struct word_watch, 32);
+AT_MOST(struct word_watch_receiver, 16);
 AT_MOST(struct dz_waiter, 16);
 AT_MOST(struct dz_select2, 52);
 AT_MOST(struct dz_join2, 52);
