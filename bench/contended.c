@@ -37,12 +37,15 @@ DZ_MUTEX_DEFINE_POLICY(a_mutex, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_PIPE_DEFINE_POLICY(a_pipe, 4, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 1, is_less,
     DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_PUBSUB_DEFINE_POLICY(
+    a_pubsub, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_RWLOCK_DEFINE_POLICY(
     a_rwlock, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_SEMAPHORE_DEFINE_POLICY(
     a_semaphore, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY, DZ_IN_ORDER)
 DZ_SIGNAL_DEFINE_POLICY(
     a_signal, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_WATCH_DEFINE_POLICY(a_watch, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_ZEROCOPY_DEFINE_POLICY(
     a_zerocopy, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 
@@ -51,9 +54,11 @@ static struct a_event_flags event_flags;
 static struct a_mutex mutex;
 static struct a_pipe pipe_;
 static struct a_priority_channel priority_channel;
+static struct a_pubsub pubsub;
 static struct a_rwlock rwlock;
 static struct a_semaphore semaphore;
 static struct a_signal signal_;
+static struct a_watch watch;
 static struct a_zerocopy zerocopy;
 
 struct worker {
@@ -61,6 +66,8 @@ struct worker {
     uint32_t value;
     uint32_t *locked;
     size_t len;
+    struct a_watch_receiver receiver;
+    struct a_pubsub_subscriber subscriber;
 };
 
 /* What they want. */
@@ -68,6 +75,7 @@ struct want {
     enum dz_poll (*take)(struct worker *self);
     void (*give_back)(void); /* NULL: it is used up */
     void (*offer)(void);     /* from outside; NULL: nothing */
+    unsigned takers;         /* of what is offered once; 0: it is not offered */
 };
 
 static const struct want *want;
@@ -119,7 +127,7 @@ static void contend(struct bench_run *run, const struct want *what)
     while (taken < run->rounds) {
         if (want->offer != NULL && offered == taken) {
             want->offer();
-            offered++;
+            offered += want->takers;
         }
         dz_executor_poll(&executor);
     }
@@ -139,7 +147,7 @@ static void channel_offer(void)
         abort();
 }
 
-static const struct want channel_want = {channel_take, NULL, channel_offer};
+static const struct want channel_want = {channel_take, NULL, channel_offer, 1};
 
 static enum dz_poll event_flags_take(struct worker *self)
 {
@@ -152,7 +160,7 @@ static void event_flags_offer(void)
 }
 
 static const struct want event_flags_want = {
-    event_flags_take, NULL, event_flags_offer};
+    event_flags_take, NULL, event_flags_offer, 1};
 
 static enum dz_poll mutex_take(struct worker *self)
 {
@@ -164,7 +172,7 @@ static void mutex_give_back(void)
     a_mutex_unlock(&mutex);
 }
 
-static const struct want mutex_want = {mutex_take, mutex_give_back, NULL};
+static const struct want mutex_want = {mutex_take, mutex_give_back, NULL, 0};
 
 static enum dz_poll pipe_take(struct worker *self)
 {
@@ -177,7 +185,7 @@ static void pipe_offer(void)
         abort();
 }
 
-static const struct want pipe_want = {pipe_take, NULL, pipe_offer};
+static const struct want pipe_want = {pipe_take, NULL, pipe_offer, 1};
 
 static enum dz_poll priority_channel_take(struct worker *self)
 {
@@ -191,7 +199,25 @@ static void priority_channel_offer(void)
 }
 
 static const struct want priority_channel_want = {
-    priority_channel_take, NULL, priority_channel_offer};
+    priority_channel_take, NULL, priority_channel_offer, 1};
+
+/* Each message is for all of them. */
+static enum dz_poll pubsub_take(struct worker *self)
+{
+    if (self->len == 0) {
+        self->len = 1;
+        a_pubsub_subscribe(&pubsub, &self->subscriber);
+    }
+    return a_pubsub_next(&self->subscriber, &self->value);
+}
+
+static void pubsub_offer(void)
+{
+    (void)a_pubsub_try_publish(&pubsub, &value);
+}
+
+static const struct want pubsub_want = {
+    pubsub_take, NULL, pubsub_offer, WORKERS};
 
 static enum dz_poll rwlock_take(struct worker *self)
 {
@@ -203,7 +229,7 @@ static void rwlock_give_back(void)
     a_rwlock_unlock_write(&rwlock);
 }
 
-static const struct want rwlock_want = {rwlock_take, rwlock_give_back, NULL};
+static const struct want rwlock_want = {rwlock_take, rwlock_give_back, NULL, 0};
 
 static enum dz_poll semaphore_take(struct worker *self)
 {
@@ -217,7 +243,7 @@ static void semaphore_give_back(void)
 }
 
 static const struct want semaphore_want = {
-    semaphore_take, semaphore_give_back, NULL};
+    semaphore_take, semaphore_give_back, NULL, 0};
 
 static enum dz_poll signal_take(struct worker *self)
 {
@@ -229,7 +255,24 @@ static void signal_offer(void)
     a_signal_send(&signal_, value);
 }
 
-static const struct want signal_want = {signal_take, NULL, signal_offer};
+static const struct want signal_want = {signal_take, NULL, signal_offer, 1};
+
+/* Each value is for all of them. */
+static enum dz_poll watch_take(struct worker *self)
+{
+    if (self->len == 0) {
+        self->len = 1;
+        self->receiver = a_watch_receiver(&watch);
+    }
+    return a_watch_receiver_changed(&self->receiver, &self->value);
+}
+
+static void watch_offer(void)
+{
+    a_watch_send(&watch, value);
+}
+
+static const struct want watch_want = {watch_take, NULL, watch_offer, WORKERS};
 
 static enum dz_poll zerocopy_take(struct worker *self)
 {
@@ -249,7 +292,8 @@ static void zerocopy_offer(void)
     a_zerocopy_send(&zerocopy, item);
 }
 
-static const struct want zerocopy_want = {zerocopy_take, NULL, zerocopy_offer};
+static const struct want zerocopy_want = {
+    zerocopy_take, NULL, zerocopy_offer, 1};
 
 #define NAME_(what, suffix) count_contended_##what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)

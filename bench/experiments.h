@@ -63,9 +63,11 @@ void timers_expire_10000(struct bench_run *run);
     DO(once_lock)              \
     DO(pipe)                   \
     DO(priority_channel)       \
+    DO(pubsub)                 \
     DO(rwlock)                 \
     DO(semaphore)              \
     DO(signal)                 \
+    DO(watch)                  \
     DO(zerocopy)
 #define OPERATIONS_OF_ONE(DO) \
     DO(barrier)               \
@@ -111,9 +113,11 @@ void count_waiters_single_slot_8(struct bench_run *run);
     DO(mutex)            \
     DO(pipe)             \
     DO(priority_channel) \
+    DO(pubsub)           \
     DO(rwlock)           \
     DO(semaphore)        \
     DO(signal)           \
+    DO(watch)            \
     DO(zerocopy)
 
 #define DECLARE_CONTENDED(name)                                 \

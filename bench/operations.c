@@ -40,12 +40,16 @@ DZ_ONCE_LOCK_DEFINE_POLICY(
 DZ_PIPE_DEFINE_POLICY(a_pipe, 16, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 4, is_less,
     DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_PUBSUB_DEFINE_POLICY(
+    a_pubsub, uint32_t, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_RWLOCK_DEFINE_POLICY(
     a_rwlock, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_SEMAPHORE_DEFINE_POLICY(
     a_semaphore, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY, DZ_IN_ORDER)
 DZ_SIGNAL_DEFINE_POLICY(
     a_signal, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_WATCH_DEFINE_POLICY(
+    a_watch, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_ZEROCOPY_DEFINE_POLICY(
     a_zerocopy, uint32_t, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 
@@ -58,9 +62,11 @@ static struct a_mutex mutex;
 static struct a_once_lock once_lock;
 static struct a_pipe pipe_;
 static struct a_priority_channel priority_channel;
+static struct a_pubsub pubsub;
 static struct a_rwlock rwlock;
 static struct a_semaphore semaphore;
 static struct a_signal signal_;
+static struct a_watch watch;
 static struct a_zerocopy zerocopy;
 
 /* It is never run: its waiter is all that is needed to poll. */
@@ -153,6 +159,17 @@ DZ_INLINE void priority_channel_round(void)
     must_be_ready(a_priority_channel_receive(&priority_channel, &received));
 }
 
+/* With one subscriber, which is left behind for the next run. */
+DZ_INLINE void pubsub_round(void)
+{
+    static struct a_pubsub_subscriber subscriber;
+
+    if (DZ_UNLIKELY(pubsub.pubsub.first == NULL))
+        a_pubsub_subscribe(&pubsub, &subscriber);
+    must_be_ready(a_pubsub_publish(&pubsub, &value));
+    must_be_ready(a_pubsub_next(&subscriber, &received));
+}
+
 DZ_INLINE void rwlock_round(void)
 {
     const uint32_t *locked;
@@ -166,6 +183,15 @@ DZ_INLINE void semaphore_round(void)
 {
     must_be_ready(a_semaphore_acquire(&semaphore, 1));
     a_semaphore_release(&semaphore, 1);
+}
+
+DZ_INLINE void watch_round(void)
+{
+    static struct a_watch_receiver receiver;
+
+    receiver = a_watch_receiver(&watch);
+    a_watch_send(&watch, value);
+    must_be_ready(a_watch_receiver_changed(&receiver, &received));
 }
 
 DZ_INLINE void zerocopy_round(void)

@@ -35,9 +35,11 @@ OPERATIONS = {
     "once_lock": "init (again), get",
     "pipe": "write, read 4 bytes",
     "priority_channel": "send, receive",
+    "pubsub": "publish, next",
     "rwlock": "read, unlock",
     "semaphore": "acquire, release",
     "signal": "send, wait",
+    "watch": "send, changed",
     "zerocopy": "reserve, send, receive, release",
 }
 

@@ -325,13 +325,13 @@ DZ_INLINE void dz_receiver_clear(struct dz_receiver receiver)
  * item:
  *
  *   in a task, awaited
- *     enum dz_poll NAME_send(self, const item *value)
+ *     enum dz_poll NAME_send(self, item const *value)
  *     enum dz_poll NAME_receive(self, item *value)
  *     enum dz_poll NAME_ready_to_send(self)
  *     enum dz_poll NAME_ready_to_receive(self)
  *
  *   any context that the raw mutex allows
- *     bool NAME_try_send(self, const item *value)    false: full
+ *     bool NAME_try_send(self, item const *value)    false: full
  *     bool NAME_try_receive(self, item *value)       false: empty
  *     bool NAME_peek(self, item *value)              false: empty
  *     void NAME_clear(self)
@@ -365,11 +365,11 @@ DZ_INLINE void dz_receiver_clear(struct dz_receiver receiver)
 /* What the typed channels of all kinds have. */
 #define DZ_CHANNEL_FUNCTIONS(NAME, item, count)                               \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_send(                            \
-        struct NAME *self, const item *value)                                 \
+        struct NAME *self, item const *value)                                 \
     {                                                                         \
         return dz_channel_send(dz_channel_of(self), &NAME##_type, value);     \
     }                                                                         \
-    DZ_INLINE bool NAME##_try_send(struct NAME *self, const item *value)      \
+    DZ_INLINE bool NAME##_try_send(struct NAME *self, item const *value)      \
     {                                                                         \
         return dz_channel_try_send(dz_channel_of(self), &NAME##_type, value); \
     }                                                                         \

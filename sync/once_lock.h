@@ -73,12 +73,12 @@ bool dz_once_lock_take(struct dz_once_lock *self,
  * Defines `struct NAME`, a value of type `item` that is not set, and
  *
  *   in a task, awaited
- *     enum dz_poll NAME_get(self, const item **value)
+ *     enum dz_poll NAME_get(self, item const **value)
  *
  *   any context that the raw mutex allows
- *     const item *NAME_try_get(self)                NULL: not set
- *     bool NAME_init(self, const item *value)       false: it was set already
- *     const item *NAME_get_or_init(self, void (*make)(void *value))
+ *     item const *NAME_try_get(self)                NULL: not set
+ *     bool NAME_init(self, item const *value)       false: it was set already
+ *     item const *NAME_get_or_init(self, void (*make)(void *value))
  *                                  make is called under the lock, at most once
  *     bool NAME_take(self, item *value)             false: nothing to take
  *     bool NAME_is_set(self)
@@ -99,7 +99,7 @@ bool dz_once_lock_take(struct dz_once_lock *self,
         DZ_OBJECT(NAME, mutex, policy), DZ_ONCE_LOCK_QUEUE, sizeof(item),     \
         offsetof(struct NAME, value)};                                        \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_get(                             \
-        struct NAME *self, const item **value)                                \
+        struct NAME *self, item const **value)                                \
     {                                                                         \
         const void *found;                                                    \
                                                                               \
@@ -109,15 +109,15 @@ bool dz_once_lock_take(struct dz_once_lock *self,
         *value = found;                                                       \
         return DZ_READY;                                                      \
     }                                                                         \
-    DZ_INLINE const item *NAME##_try_get(struct NAME *self)                   \
+    DZ_INLINE item const *NAME##_try_get(struct NAME *self)                   \
     {                                                                         \
         return dz_once_lock_try_get(dz_once_lock_of(self), &NAME##_type);     \
     }                                                                         \
-    DZ_INLINE bool NAME##_init(struct NAME *self, const item *value)          \
+    DZ_INLINE bool NAME##_init(struct NAME *self, item const *value)          \
     {                                                                         \
         return dz_once_lock_init(dz_once_lock_of(self), &NAME##_type, value); \
     }                                                                         \
-    DZ_INLINE const item *NAME##_get_or_init(                                 \
+    DZ_INLINE item const *NAME##_get_or_init(                                 \
         struct NAME *self, void (*make)(void *value))                         \
     {                                                                         \
         return dz_once_lock_get_or_init(                                      \

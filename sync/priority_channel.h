@@ -56,14 +56,14 @@
  * Defines `struct NAME`, a channel of at most `count` items of type `item`,
  * count from 1 to DZ_UNITS_MAX, in the order of `goes_first`, which is
  *
- *     bool goes_first(const item *one, const item *other)
+ *     bool goes_first(item const *one, item const *other)
  *
  * Its functions are those of DZ_CHANNEL_DEFINE, and
  *
  *   any context that the raw mutex allows
  *     unsigned NAME_remove_if(self, predicate, void *argument)
  *
- * which calls `bool predicate(const item *value, void *argument)` once for
+ * which calls `bool predicate(item const *value, void *argument)` once for
  * each item that is not promised, the most urgent first, removes those of which
  * it is true, and returns how many these are.
  */
@@ -97,7 +97,7 @@
         offsetof(struct NAME, links)};                                        \
     DZ_CHANNEL_FUNCTIONS(NAME, item, count)                                   \
     struct NAME##_question {                                                  \
-        bool (*predicate)(const item *value, void *argument);                 \
+        bool (*predicate)(item const *value, void *argument);                 \
         void *argument;                                                       \
     };                                                                        \
     DZ_INLINE bool NAME##_ask(const void *value, void *argument)              \
@@ -106,7 +106,7 @@
         return question->predicate(value, question->argument);                \
     }                                                                         \
     DZ_INLINE unsigned NAME##_remove_if(struct NAME *self,                    \
-        bool (*predicate)(const item *value, void *argument), void *argument) \
+        bool (*predicate)(item const *value, void *argument), void *argument) \
     {                                                                         \
         struct NAME##_question question = {predicate, argument};              \
         return dz_channel_remove_if(                                          \
