@@ -770,6 +770,72 @@ static void an_executor_that_is_run_within_itself_panics(void **state)
     assert_says(words, "a task of executor \"test\" in thread mode");
 }
 
+/* Runs another executor within its own turn. */
+struct patron {
+    struct dz_task task;
+    struct dz_executor *other;
+    struct dz_task *after; /* who runs behind that */
+};
+
+static enum dz_poll patron_poll(struct patron *self)
+{
+    dz_executor_poll(self->other);
+    self->after = dz_task_current();
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(patrons, struct patron, patron_poll, 1)
+
+static void a_task_that_polls_another_executor_is_itself_again(void **state)
+{
+    struct dz_executor other;
+    struct patron *patron;
+
+    (void)state;
+    begin();
+    dz_executor_init(&other, "other");
+    dz_executor_spawn(&other, &claim('a', 1)->task);
+    (void)patrons_claim(&patron);
+    patron->other = &other;
+    dz_executor_spawn(&executor, &patron->task);
+
+    pass();
+
+    assert_string_equal(trail, "a");
+    assert_ptr_equal(patron->after, &patron->task);
+}
+
+/* Puts a waiting task in an inbox, as another core does that wakes it. */
+static void send(struct dz_task **inbox, struct noter *noter)
+{
+    noter->task.next = *inbox;
+    *inbox = &noter->task;
+}
+
+static void what_other_cores_wake_runs_in_the_order_of_its_wake_ups(
+    void **state)
+{
+    struct dz_task *inbox = NULL;
+    struct noter *a, *b, *c;
+
+    (void)state;
+    begin();
+    a = spawn('a', 2);
+    b = spawn('b', 2);
+    c = spawn('c', 2);
+    pass();
+    begin_trail();
+
+    send(&inbox, b);
+    send(&inbox, c);
+    send(&inbox, a);
+    dz_executor_receive(&inbox);
+    pass();
+
+    assert_string_equal(trail, "bca");
+    assert_null(inbox);
+}
+
 static void *spawn_on_a_thread(void *argument)
 {
     dz_executor_spawn(&executor, argument);
@@ -1033,6 +1099,8 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(spawning_a_slot_that_was_not_claimed_panics),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),
+    TEST(a_task_that_polls_another_executor_is_itself_again),
+    TEST(what_other_cores_wake_runs_in_the_order_of_its_wake_ups),
     TEST(spawning_from_another_thread_panics),
     TEST(run_until_pends_what_it_leaves_ready),
     TEST(a_run_loop_in_an_interrupt_panics),

@@ -155,6 +155,24 @@ static void in_order_the_first_holds_up_the_others(void **state)
     assert_true(small->is_served);
 }
 
+static void polling_again_keeps_the_place_and_gets_nothing(void **state)
+{
+    (void)state;
+    prepare(&in_order, 0);
+
+    const struct taker *first = spawn(1);
+    const struct taker *second = spawn(1);
+
+    dz_task_wake(&takers_slots[0].task);
+    dz_executor_poll(&executor);
+    assert_int_equal(first->polls, 2);
+    assert_false(first->is_served);
+    release(1);
+    dz_executor_poll(&executor);
+    assert_true(first->is_served);
+    assert_false(second->is_served);
+}
+
 static void one_release_serves_as_many_as_it_can(void **state)
 {
     (void)state;
@@ -400,6 +418,7 @@ static void in_front_goes_who_goes_on(void **state)
 
 RUN_TESTS(TEST(what_is_there_is_taken_at_once),
     TEST(in_order_the_first_holds_up_the_others),
+    TEST(polling_again_keeps_the_place_and_gets_nothing),
     TEST(one_release_serves_as_many_as_it_can), TEST(who_can_passes_who_cannot),
     TEST(who_is_granted_is_polled_once_and_others_not_at_all),
     TEST(nobody_takes_what_is_granted_to_another),

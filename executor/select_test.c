@@ -217,6 +217,54 @@ static void a_losing_child_gives_back_what_it_holds(void **state)
     nobody_waits_anywhere();
 }
 
+/* Holds something, and no more when it waits. */
+struct tenant {
+    struct dz_task task;
+    struct dz_select2 select;
+    struct dz_frame frame;
+    struct dz_guard guard;
+};
+
+static enum dz_poll moved_out_poll(struct tenant *tenant)
+{
+    struct dz_frame *self = &tenant->frame;
+
+    async (self) {
+        dz_guard_enter(&tenant->guard, drop_outer);
+        dz_guard_leave(&tenant->guard);
+        await(source_poll(2));
+    }
+    return DZ_READY;
+}
+
+static enum dz_poll tenant_poll(struct tenant *self)
+{
+    async (self) {
+        await(dz_select2(&self->select, moved_out_poll(self), source_poll(3)));
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(tenants, struct tenant, tenant_poll, 1)
+
+static void a_losing_child_does_not_give_back_what_it_has_left(void **state)
+{
+    struct tenant *tenant;
+
+    (void)state;
+    begin(TWO);
+    (void)tenants_claim(&tenant);
+    dz_executor_spawn(&executor, &tenant->task);
+    pass();
+
+    give(3);
+    pass();
+
+    assert_int_equal(dz_select_winner(&tenant->select), 1);
+    assert_string_equal(drops, "");
+    assert_null(tenant->select.branches[0].guards);
+}
+
 /* The innermost first: its grant is passed on before its lock is given back. */
 static void a_losing_child_passes_on_before_it_gives_back(void **state)
 {
@@ -938,6 +986,7 @@ RUN_TESTS(TEST(the_branch_that_is_ready_wins_and_the_others_leave),
     TEST(selects_nest_as_deep_as_one_likes),
     TEST(a_losing_select_passes_the_grants_of_its_branches_on),
     TEST(a_losing_child_gives_back_what_it_holds),
+    TEST(a_losing_child_does_not_give_back_what_it_has_left),
     TEST(a_losing_child_passes_on_before_it_gives_back),
     TEST(a_winning_child_gives_it_back_itself),
     TEST(what_the_winner_holds_is_its_parents),

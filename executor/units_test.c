@@ -258,6 +258,49 @@ static void who_left_can_queue_again_behind_the_others(void **state)
     }
 }
 
+/* Without a select, so that its waiter comes back as the queue has left it. */
+struct regular {
+    struct dz_task task;
+    unsigned taken;
+};
+
+static enum dz_poll regular_poll(struct regular *self)
+{
+    async (self) {
+        for (;;) {
+            await(permits_poll(&permits));
+            self->taken++;
+        }
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(regulars, struct regular, regular_poll, 3)
+
+static void who_was_served_can_queue_again_behind_the_others(void **state)
+{
+    (void)state;
+    begin(0);
+    memset(regulars_slots, 0, sizeof(regulars_slots));
+    for (unsigned i = 0; i < 3; i++) {
+        struct regular *regular;
+
+        (void)regulars_claim(&regular);
+        dz_executor_spawn(&executor, &regular->task);
+    }
+    dz_executor_poll(&executor);
+
+    for (unsigned i = 0; i < 9; i++) {
+        permits_give(&permits);
+        dz_executor_poll(&executor);
+
+        assert_int_equal(regulars_slots[i % 3].taken, i / 3 + 1);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        permits_give(&permits);
+    assert_null(permits.units.first);
+}
+
 /* W5: who polls again and again has one place. */
 static void polling_again_keeps_the_place(void **state)
 {
@@ -357,6 +400,38 @@ static void walking_away_without_cancel_panics_with_checks(void **state)
     assert_says(words, "without dz_cancel() between them");
     assert_says(words, "wanderers");
     assert_says(words, "executor \"test\"");
+}
+
+/* Likewise, and goes on to wait for something of another kind. */
+static enum dz_poll yielder_poll(struct wanderer *self)
+{
+    async (self) {
+        walk_away_from(permits_poll(&permits));
+        await(dz_yield_poll());
+        self->step = 2;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(yielders, struct wanderer, yielder_poll, 1)
+
+static void walk_away_to_a_yield(void)
+{
+    struct wanderer *wanderer;
+
+    begin(0);
+    (void)yielders_claim(&wanderer);
+    dz_executor_spawn(&executor, &wanderer->task);
+    dz_executor_poll(&executor);
+}
+
+static void walking_away_to_a_place_of_another_kind_panics_too(void **state)
+{
+    struct last_words words = last_words_of(walk_away_to_a_yield);
+
+    (void)state;
+    assert_says(words, "without dz_cancel() between them");
+    assert_says(words, "yielders");
 }
 
 struct quitter {
@@ -588,9 +663,11 @@ RUN_TESTS(TEST(a_unit_goes_to_who_waited_longest),
     TEST(a_waiter_leaves_the_queue_from_any_place),
     TEST(the_queue_is_whole_when_two_have_left_it),
     TEST(who_left_can_queue_again_behind_the_others),
+    TEST(who_was_served_can_queue_again_behind_the_others),
     TEST(only_its_task_cancels_a_wait), TEST(polling_again_keeps_the_place),
     TEST(cancel_gives_up_a_place_that_is_not_waited_at),
     TEST(walking_away_without_cancel_panics_with_checks),
+    TEST(walking_away_to_a_place_of_another_kind_panics_too),
     TEST(a_task_that_ends_leaves_the_queue),
     TEST(an_interrupt_right_behind_the_registration_is_not_lost),
     TEST(a_grant_to_a_branch_that_loses_in_that_poll_is_passed_on),

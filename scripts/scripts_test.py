@@ -297,7 +297,7 @@ def test_an_interrupt_executor_is_not_held_up():
     assert counts["preemption/interrupt_executor"]["late_max_us"] < 100
 
 
-@pytest.mark.parametrize("script", ["bench", "test", "compare"])
+@pytest.mark.parametrize("script", ["bench", "test", "compare", "mutate", "sizes"])
 def test_help_explains_every_script(script):
     process = run(os.path.join(SCRIPTS, script), "--help")
     assert process.returncode == 0

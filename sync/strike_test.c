@@ -290,7 +290,7 @@ DZ_TASK_POOL_DEADLINE(narrow_senders, struct sender, narrow_sender_poll, 1)
 DZ_TASK_POOL_DEADLINE(briefs, struct brief, brief_poll, 2)
 DZ_TASK_POOL_DEADLINE(selectings, struct selecting, selecting_poll, 1)
 DZ_TASK_POOL_DEADLINE(reverseds, struct selecting, reversed_poll, 1)
-DZ_TASK_POOL_DEADLINE(watchings, struct watching, watching_poll, 1)
+DZ_TASK_POOL_DEADLINE(watchings, struct watching, watching_poll, 2)
 
 static void initialise_executor(void)
 {
@@ -887,6 +887,45 @@ static void both_wait_until_they_are_due(void)
 static const struct strike juggled = {"two executors' timers", prepare_jugglers,
     poll_often, poll_other, both_wait_until_they_are_due};
 
+/* -- Two executors and one atomic waker: who is displaced is woken. */
+
+static void prepare_rivals(void)
+{
+    prepare_watching();
+    spawn(&other, &watchings);
+}
+
+static void nobody_was_forgotten(void)
+{
+    set_and_wake();
+    for (int i = 0; i < 2; i++) {
+        dz_executor_poll(&executor);
+        dz_executor_poll(&other);
+    }
+    must(watchings_slots[0].task.pool == NULL);
+    must(watchings_slots[1].task.pool == NULL);
+}
+
+static const struct strike rivals = {"two executors' waker", prepare_rivals,
+    poll_often, poll_other, nobody_was_forgotten};
+
+/* -- Likewise, while the one that is registered is woken. */
+
+static void prepare_woken_rival(void)
+{
+    prepare_rivals();
+    dz_executor_poll(&executor);
+}
+
+static void wake_watching(void)
+{
+    dz_atomic_waker_wake(&waker);
+    strike_at_last();
+}
+
+static const struct strike woken_rival = {"waker that wakes",
+    prepare_woken_rival, wake_watching, poll_other, nobody_was_forgotten};
+
 /* -- Something more urgent preempts the alarm's interrupt. */
 
 static void prepare_expiring(void)
@@ -1017,8 +1056,8 @@ static void holds_with_an_interrupt_before_every_access(void **state)
         &signalled, &atomic_waker, &ending, &woken_at_its_end, &ending_alone,
         &claims, &selected, &passing_on, &giving_back, &room, &changing,
         &changed_twice, &looked_at, &timed, &late_alarm, &expiring,
-        &timer_cancelled, &juggled, &cancelled, &cancelled_in_vain,
-        &cancelled_when_due, &cancelled_when_served};
+        &timer_cancelled, &juggled, &rivals, &woken_rival, &cancelled,
+        &cancelled_in_vain, &cancelled_when_due, &cancelled_when_served};
     static const char *const names[] = {"FIFO", "priority", "deadline"};
     unsigned long accesses = 0;
 
