@@ -21,7 +21,7 @@ static struct dz_executor executor;
 static inline enum dz_poll source_poll(unsigned i)
 {
     dz_key key = dz_port_enter();
-    bool is_ours = dz_units_take(&sources[i], 0);
+    bool is_ours = dz_units_take(&sources[i], 0, DZ_CHECKS);
 
     dz_port_exit(key);
     return is_ours ? DZ_READY : DZ_PENDING;

@@ -53,22 +53,14 @@ void dz_queue_prepend(
         queue->last = last;
 }
 
-bool dz_queue_take_elsewhere(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request, int checks)
+static bool grant(struct dz_queue *queue, struct dz_waiter *waiter)
 {
-    dz_waiter_leave(dz_current, checks);
-    return dz_queue_take(queue, type, request);
-}
-
-static bool can_go(const struct dz_queue *queue, const struct dz_waiter *waiter)
-{
-    return queue->type->grant(
-        (struct dz_queue *)queue, queue->type, waiter->request);
+    return queue->type->grant(queue, queue->type, &waiter->request);
 }
 
 static void serve_in_order(struct dz_queue *queue)
 {
-    while (queue->last != NULL && can_go(queue, queue->last->next)) {
+    while (queue->last != NULL && grant(queue, queue->last->next)) {
         struct dz_waiter *first = queue->last->next;
 
         unlink_behind(queue, queue->last);
@@ -87,7 +79,7 @@ static void serve_who_can(struct dz_queue *queue)
         struct dz_waiter *next = waiter->next;
 
         waiter->next = NULL;
-        if (can_go(queue, waiter))
+        if (grant(queue, waiter))
             dz_task_wake(waiter->task);
         else
             link_last(queue, waiter);

@@ -11,8 +11,9 @@
  * functions: `grant` reserves what a request asks for, if it is there, and
  * `give_back` undoes that. Everything else is the same for all of them:
  *
- *     take    what was granted to us; or grant it now; or queue up
- *     serve   grant to those who wait, as far as it goes
+ *     turn to  leave any other place, and any other request
+ *     take     what was granted to us; or grant it now; or queue up
+ *     serve    grant to those who wait, as far as it goes
  *
  * What is guaranteed
  *  - A wake-up is a grant. Who is woken has what it asked for.
@@ -51,10 +52,12 @@ struct dz_queue {
 /* What a primitive does for its waiters. In flash. Both are called under the
  * object's lock, or in a critical section, and wake nobody in this queue. */
 struct dz_queue_type {
-    /* Reserves what is asked for. False: not now, and nothing was changed. */
+    /* Reserves what is asked for. False: not now, and nothing was changed. It
+     * may replace the request by what it has found for it. */
     bool (*grant)(struct dz_queue *queue, const struct dz_queue_type *type,
-        uintptr_t request);
-    /* Gives back what was granted and not collected. */
+        uintptr_t *request);
+    /* Gives back what was granted and not collected. Then those who wait are
+     * served, whoever they are by then. */
     void (*give_back)(struct dz_queue *queue, const struct dz_queue_type *type,
         uintptr_t request);
     enum dz_service service;
@@ -82,17 +85,8 @@ DZ_INLINE void dz_queue_serve(struct dz_queue *queue)
         dz_queue_serve_waiters(queue);
 }
 
-/* Grants it now, unless others come first; never waits. */
-DZ_INLINE bool dz_queue_try_take(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
-{
-    if (type->service == DZ_IN_ORDER && queue->last != NULL)
-        return false;
-    return type->grant(queue, type, request);
-}
-
 /* True: the branch that runs now has asked for this before, and waits for it,
- * or has been granted it. */
+ * or has been granted it. (Unless grant has replaced the request.) */
 DZ_INLINE bool dz_queue_has_asked(
     const struct dz_queue *queue, uintptr_t request)
 {
@@ -100,28 +94,42 @@ DZ_INLINE bool dz_queue_has_asked(
         dz_current->request == request;
 }
 
-/* dz_queue_take for a waiter that is in another place, which it leaves. */
-bool dz_queue_take_elsewhere(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request, int checks)
-    __attribute__((cold));
+/* The branch that runs now is about to ask for something here: it leaves any
+ * other place, and says so if `checks`. Without the object's lock, for that may
+ * lead anywhere, even back here. */
+DZ_INLINE void dz_queue_turn_to(
+    const struct dz_queue *queue, uintptr_t request, int checks)
+{
+    if (DZ_UNLIKELY(
+            dz_current->place != 0 && !dz_queue_has_asked(queue, request)))
+        dz_waiter_leave(dz_current, checks);
+}
 
-/* True: what is asked for is reserved for the branch that runs now. False: it
- * is in line. Polled again, it asks for the same. */
-DZ_INLINE bool dz_queue_take(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+/* Grants it now, unless others come first; never waits. */
+DZ_INLINE bool dz_queue_try_take(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
+{
+    if (type->service == DZ_IN_ORDER && queue->last != NULL)
+        return false;
+    return type->grant(queue, type, request);
+}
+
+/* True: the request, or what grant has made of it, is reserved for the branch
+ * that runs now, which has turned to it. False: it is in line. */
+DZ_INLINE bool dz_queue_take(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_waiter *waiter = dz_current;
 
     if (waiter->place == 0) {
         if (dz_queue_try_take(queue, type, request))
             return true;
-        dz_queue_append(queue, type, request);
+        dz_queue_append(queue, type, *request);
         return false;
     }
-    if (DZ_UNLIKELY(!dz_queue_has_asked(queue, request)))
-        return dz_queue_take_elsewhere(queue, type, request, DZ_CHECKS);
     if (waiter->next != NULL)
         return false;
+    *request = waiter->request;
     waiter->place = 0;
     return true;
 }

@@ -16,15 +16,15 @@ struct stock {
     unsigned free;
 };
 
-static bool stock_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+static bool stock_grant(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct stock *stock = container_of(queue, struct stock, queue);
 
     (void)type;
-    if (stock->free < request)
+    if (stock->free < *request)
         return false;
-    stock->free -= (unsigned)request;
+    stock->free -= (unsigned)*request;
     return true;
 }
 
@@ -45,9 +45,13 @@ static const struct dz_queue_type *type;
 
 static enum dz_poll acquire_poll(unsigned count)
 {
-    dz_key key = dz_port_enter();
-    bool is_ours = dz_queue_take(&stock.queue, type, count);
+    uintptr_t request = count;
+    dz_key key;
+    bool is_ours;
 
+    dz_queue_turn_to(&stock.queue, request, DZ_CHECKS);
+    key = dz_port_enter();
+    is_ours = dz_queue_take(&stock.queue, type, &request);
     dz_port_exit(key);
     return is_ours ? DZ_READY : DZ_PENDING;
 }
@@ -226,14 +230,16 @@ static void who_is_granted_is_polled_once_and_others_not_at_all(void **state)
 
 static void nobody_takes_what_is_granted_to_another(void **state)
 {
+    uintptr_t request = 1;
+
     (void)state;
     prepare(&in_order, 0);
     spawn(2);
 
     release(2);
-    assert_false(dz_queue_try_take(&stock.queue, type, 1));
+    assert_false(dz_queue_try_take(&stock.queue, type, &request));
     release(1);
-    assert_true(dz_queue_try_take(&stock.queue, type, 1));
+    assert_true(dz_queue_try_take(&stock.queue, type, &request));
 }
 
 static void a_head_that_leaves_lets_the_next_go_on(void **state)

@@ -18,7 +18,7 @@ bool dz_units_take_again(struct dz_units *units, int initial, int checks)
     if (waiter->place == (uintptr_t)units)
         return false;
     dz_waiter_leave(waiter, checks);
-    return dz_units_take(units, initial);
+    return dz_units_take(units, initial, checks);
 }
 
 static void unlink_waiter(struct dz_units *units, struct dz_waiter *waiter)

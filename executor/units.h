@@ -94,14 +94,15 @@ DZ_INLINE bool dz_units_collect(
 bool dz_units_take_again(struct dz_units *units, int initial, int checks)
     __attribute__((cold));
 
-/* Takes a unit, or queues the branch that runs now. False: not yet. */
-DZ_INLINE bool dz_units_take(struct dz_units *units, int initial)
+/* Takes a unit, or queues the branch that runs now. False: not yet. `checks`:
+ * it panics if the branch waits elsewhere. */
+DZ_INLINE bool dz_units_take(struct dz_units *units, int initial, int checks)
 {
     struct dz_waiter *waiter = dz_current;
 
     if (waiter->place != 0)
         return DZ_LIKELY(dz_units_collect(units, waiter)) ||
-            dz_units_take_again(units, initial, DZ_CHECKS);
+            dz_units_take_again(units, initial, checks);
     if (dz_units_try_take(units, initial))
         return true;
     dz_units_append(units, waiter);

@@ -14,7 +14,7 @@ enum { INITIALLY = 0, VISITORS = 5 };
 static enum dz_poll permits_poll(struct permits *self)
 {
     dz_key key = dz_port_enter();
-    bool is_ours = dz_units_take(&self->units, INITIALLY);
+    bool is_ours = dz_units_take(&self->units, INITIALLY, DZ_CHECKS);
 
     dz_port_exit(key);
     return is_ours ? DZ_READY : DZ_PENDING;

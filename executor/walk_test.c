@@ -18,7 +18,7 @@ static struct dz_executor executor;
 static enum dz_poll poll(struct dz_units *units)
 {
     dz_key key = dz_port_enter();
-    bool is_ours = dz_units_take(units, 0);
+    bool is_ours = dz_units_take(units, 0, DZ_CHECKS);
 
     dz_port_exit(key);
     return is_ours ? DZ_READY : DZ_PENDING;

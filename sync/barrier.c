@@ -3,8 +3,8 @@
 
 enum { TO_PASS = 1 }; /* the one request */
 
-bool dz_barrier_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_barrier_grant(struct dz_queue *queue, const struct dz_queue_type *type,
+    uintptr_t *request)
 {
     struct dz_barrier *self = container_of(queue, struct dz_barrier, queue);
 
@@ -43,7 +43,7 @@ static unsigned count_waiters(const struct dz_queue *queue)
 enum dz_poll dz_barrier_wait(
     struct dz_barrier *self, const struct dz_barrier_type *type)
 {
-    dz_key key = dz_wait_lock(self, &type->object);
+    dz_key key = dz_wait_lock(self, &type->object, &self->queue, TO_PASS);
     enum dz_poll poll;
 
     if (!dz_queue_has_asked(&self->queue, TO_PASS) &&

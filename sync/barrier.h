@@ -36,14 +36,11 @@ struct dz_barrier_type {
 
 enum { DZ_BARRIER_MAX = INT16_MAX };
 
-/* The initial value of dz_barrier_type.queue. */
-#define DZ_BARRIER_QUEUE                                    \
-    {                                                       \
-        dz_barrier_grant, dz_barrier_give_back, DZ_IN_ORDER \
-    }
+#define dz_barrier_of(self) ((struct dz_barrier *)(void *)(self))
 
+/* For the queue. */
 bool dz_barrier_grant(struct dz_queue *queue, const struct dz_queue_type *type,
-    uintptr_t request);
+    uintptr_t *request);
 void dz_barrier_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 
@@ -63,22 +60,23 @@ unsigned dz_barrier_waiting(
  *   any context that the raw mutex allows
  *     unsigned NAME_waiting(self)     how many have come in this round
  */
-#define DZ_BARRIER_DEFINE(NAME, number, mutex)                       \
-    _Static_assert((number) >= 1 && (number) + 0L <= DZ_BARRIER_MAX, \
-        "a barrier is for 1 to DZ_BARRIER_MAX branches");            \
-    struct NAME {                                                    \
-        struct dz_barrier barrier;                                   \
-        DZ_OWNER                                                     \
-    };                                                               \
-    static const struct dz_barrier_type NAME##_type = {              \
-        DZ_OBJECT(NAME, mutex, DZ_QUEUE), DZ_BARRIER_QUEUE, number}; \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self) \
-    {                                                                \
-        return dz_barrier_wait(&self->barrier, &NAME##_type);        \
-    }                                                                \
-    DZ_INLINE unsigned NAME##_waiting(struct NAME *self)             \
-    {                                                                \
-        return dz_barrier_waiting(&self->barrier, &NAME##_type);     \
+#define DZ_BARRIER_DEFINE(NAME, number, mutex)                          \
+    _Static_assert((number) >= 1 && (number) + 0L <= DZ_BARRIER_MAX,    \
+        "a barrier is for 1 to DZ_BARRIER_MAX branches");               \
+    struct NAME {                                                       \
+        struct dz_barrier barrier;                                      \
+        DZ_OWNER                                                        \
+    };                                                                  \
+    static const struct dz_barrier_type NAME##_type = {                 \
+        DZ_OBJECT(NAME, mutex, DZ_QUEUE),                               \
+        {dz_barrier_grant, dz_barrier_give_back, DZ_IN_ORDER}, number}; \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self)    \
+    {                                                                   \
+        return dz_barrier_wait(dz_barrier_of(self), &NAME##_type);      \
+    }                                                                   \
+    DZ_INLINE unsigned NAME##_waiting(struct NAME *self)                \
+    {                                                                   \
+        return dz_barrier_waiting(dz_barrier_of(self), &NAME##_type);   \
     }
 
 #endif

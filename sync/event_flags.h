@@ -3,7 +3,7 @@
 #define SYNC_EVENT_FLAGS_H
 
 /*
- * event flags -- 32 flags that tasks wait for, any or all of them
+ * event flags -- 30 flags that tasks wait for, any or all of them
  *
  * Setting a flag wakes every branch whose wait is over by that. Flags do not
  * count: set twice, a flag is set. Where each occurrence counts, take a
@@ -28,8 +28,7 @@
  *    seen, by anyone; if that task is cancelled, it is set again.
  *  - No flags at all are there at once.
  *
- * The variable for the flags lies in the frame: while the branch waits, it is
- * the object's. Branches that wait at the same time have one each.
+ * Who takes all of several flags may wait for ever if others take one of them.
  */
 
 #include "sync/wait.h"
@@ -39,38 +38,47 @@ struct dz_event_flags {
     uint32_t flags;
 };
 
+#define dz_event_flags_of(self) ((struct dz_event_flags *)(void *)(self))
+
 /* What all event flags of a type have in common. In flash. */
 struct dz_event_flags_type {
     struct dz_object object;
     struct dz_queue_type queue;
 };
 
-/* How to wait, in the low bits of a request: the address of the flags. */
+/* How to wait: the low bits of a request, and how many these are. */
 enum dz_flags_wait {
     DZ_FLAGS_ANY = 0,
     DZ_FLAGS_ALL = 1,
     DZ_FLAGS_TAKE_ANY = 2,
     DZ_FLAGS_TAKE_ALL = 3,
+    DZ_FLAGS_WAYS = 2,
 };
 
-/* The initial value of dz_event_flags_type.queue. */
-#define DZ_EVENT_FLAGS_QUEUE                                       \
-    {                                                              \
-        dz_event_flags_grant, dz_event_flags_give_back, DZ_WHO_CAN \
-    }
+enum { DZ_FLAGS_MASK = 0x3fffffff }; /* all flags that there are */
 
+_Noreturn void dz_event_flags_misuse(void) __attribute__((cold));
+
+/* What is asked for. Panics if it is more than there is. */
+DZ_INLINE uintptr_t dz_event_flags_request(
+    enum dz_flags_wait how, uint32_t mask)
+{
+    if (DZ_UNLIKELY(mask > DZ_FLAGS_MASK))
+        dz_event_flags_misuse();
+    return (uintptr_t)mask << DZ_FLAGS_WAYS | how;
+}
+
+/* For the queue. */
 bool dz_event_flags_grant(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request);
+    const struct dz_queue_type *type, uintptr_t *request);
 void dz_event_flags_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 
-/* The five operations, which the typed ones below are. */
+/* The operations, which the typed ones below are. */
 DZ_AWAITED enum dz_poll dz_event_flags_poll(struct dz_event_flags *self,
-    const struct dz_event_flags_type *type, enum dz_flags_wait how,
-    uint32_t mask, uint32_t *flags);
+    const struct dz_event_flags_type *type, uintptr_t request, uint32_t *flags);
 uint32_t dz_event_flags_try(struct dz_event_flags *self,
-    const struct dz_event_flags_type *type, enum dz_flags_wait how,
-    uint32_t mask);
+    const struct dz_event_flags_type *type, uintptr_t request);
 void dz_event_flags_set(struct dz_event_flags *self,
     const struct dz_event_flags_type *type, uint32_t mask);
 void dz_event_flags_clear(struct dz_event_flags *self,
@@ -100,58 +108,59 @@ uint32_t dz_event_flags_now(
 #define DZ_EVENT_FLAGS_DEFINE_SINGLE_SLOT(NAME, mutex) \
     DZ_EVENT_FLAGS_DEFINE_POLICY(NAME, mutex, DZ_SINGLE_SLOT)
 
-#define DZ_EVENT_FLAGS_DEFINE_POLICY(NAME, mutex, policy)                      \
-    struct NAME {                                                              \
-        struct dz_event_flags event_flags;                                     \
-        DZ_OWNER                                                               \
-    };                                                                         \
-    static const struct dz_event_flags_type NAME##_type = {                    \
-        DZ_OBJECT(NAME, mutex, policy), DZ_EVENT_FLAGS_QUEUE};                 \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait_any(                         \
-        struct NAME *self, uint32_t mask, uint32_t *flags)                     \
-    {                                                                          \
-        return dz_event_flags_poll(                                            \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_ANY, mask, flags);      \
-    }                                                                          \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait_all(                         \
-        struct NAME *self, uint32_t mask, uint32_t *flags)                     \
-    {                                                                          \
-        return dz_event_flags_poll(                                            \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_ALL, mask, flags);      \
-    }                                                                          \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_take_any(                         \
-        struct NAME *self, uint32_t mask, uint32_t *flags)                     \
-    {                                                                          \
-        return dz_event_flags_poll(                                            \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_TAKE_ANY, mask, flags); \
-    }                                                                          \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_take_all(                         \
-        struct NAME *self, uint32_t mask, uint32_t *flags)                     \
-    {                                                                          \
-        return dz_event_flags_poll(                                            \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_TAKE_ALL, mask, flags); \
-    }                                                                          \
-    DZ_INLINE uint32_t NAME##_try_take_any(struct NAME *self, uint32_t mask)   \
-    {                                                                          \
-        return dz_event_flags_try(                                             \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_TAKE_ANY, mask);        \
-    }                                                                          \
-    DZ_INLINE uint32_t NAME##_try_take_all(struct NAME *self, uint32_t mask)   \
-    {                                                                          \
-        return dz_event_flags_try(                                             \
-            &self->event_flags, &NAME##_type, DZ_FLAGS_TAKE_ALL, mask);        \
-    }                                                                          \
-    DZ_INLINE void NAME##_set(struct NAME *self, uint32_t mask)                \
-    {                                                                          \
-        dz_event_flags_set(&self->event_flags, &NAME##_type, mask);            \
-    }                                                                          \
-    DZ_INLINE void NAME##_clear(struct NAME *self, uint32_t mask)              \
-    {                                                                          \
-        dz_event_flags_clear(&self->event_flags, &NAME##_type, mask);          \
-    }                                                                          \
-    DZ_INLINE uint32_t NAME##_now(struct NAME *self)                           \
-    {                                                                          \
-        return dz_event_flags_now(&self->event_flags, &NAME##_type);           \
+#define DZ_EVENT_FLAGS_DEFINE_POLICY(NAME, mutex, policy)                    \
+    struct NAME {                                                            \
+        struct dz_event_flags event_flags;                                   \
+        DZ_OWNER                                                             \
+    };                                                                       \
+    static const struct dz_event_flags_type NAME##_type = {                  \
+        DZ_OBJECT(NAME, mutex, policy),                                      \
+        {dz_event_flags_grant, dz_event_flags_give_back, DZ_WHO_CAN}};       \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait_any(                       \
+        struct NAME *self, uint32_t mask, uint32_t *flags)                   \
+    {                                                                        \
+        return dz_event_flags_poll(dz_event_flags_of(self), &NAME##_type,    \
+            dz_event_flags_request(DZ_FLAGS_ANY, mask), flags);              \
+    }                                                                        \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait_all(                       \
+        struct NAME *self, uint32_t mask, uint32_t *flags)                   \
+    {                                                                        \
+        return dz_event_flags_poll(dz_event_flags_of(self), &NAME##_type,    \
+            dz_event_flags_request(DZ_FLAGS_ALL, mask), flags);              \
+    }                                                                        \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_take_any(                       \
+        struct NAME *self, uint32_t mask, uint32_t *flags)                   \
+    {                                                                        \
+        return dz_event_flags_poll(dz_event_flags_of(self), &NAME##_type,    \
+            dz_event_flags_request(DZ_FLAGS_TAKE_ANY, mask), flags);         \
+    }                                                                        \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_take_all(                       \
+        struct NAME *self, uint32_t mask, uint32_t *flags)                   \
+    {                                                                        \
+        return dz_event_flags_poll(dz_event_flags_of(self), &NAME##_type,    \
+            dz_event_flags_request(DZ_FLAGS_TAKE_ALL, mask), flags);         \
+    }                                                                        \
+    DZ_INLINE uint32_t NAME##_try_take_any(struct NAME *self, uint32_t mask) \
+    {                                                                        \
+        return dz_event_flags_try(dz_event_flags_of(self), &NAME##_type,     \
+            dz_event_flags_request(DZ_FLAGS_TAKE_ANY, mask));                \
+    }                                                                        \
+    DZ_INLINE uint32_t NAME##_try_take_all(struct NAME *self, uint32_t mask) \
+    {                                                                        \
+        return dz_event_flags_try(dz_event_flags_of(self), &NAME##_type,     \
+            dz_event_flags_request(DZ_FLAGS_TAKE_ALL, mask));                \
+    }                                                                        \
+    DZ_INLINE void NAME##_set(struct NAME *self, uint32_t mask)              \
+    {                                                                        \
+        dz_event_flags_set(dz_event_flags_of(self), &NAME##_type, mask);     \
+    }                                                                        \
+    DZ_INLINE void NAME##_clear(struct NAME *self, uint32_t mask)            \
+    {                                                                        \
+        dz_event_flags_clear(dz_event_flags_of(self), &NAME##_type, mask);   \
+    }                                                                        \
+    DZ_INLINE uint32_t NAME##_now(struct NAME *self)                         \
+    {                                                                        \
+        return dz_event_flags_now(dz_event_flags_of(self), &NAME##_type);    \
     }
 
 #endif

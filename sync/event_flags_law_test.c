@@ -81,7 +81,8 @@ static bool clear_model(struct law_call *call)
 
 static bool wait_for(struct law_call *call, enum dz_flags_wait how)
 {
-    return dz_event_flags_poll(&object.event_flags, type, how, call->argument,
+    return dz_event_flags_poll(&object.event_flags, type,
+               dz_event_flags_request(how, call->argument),
                call->got) == DZ_READY;
 }
 
@@ -107,8 +108,8 @@ static bool take_all_real(struct law_call *call)
 
 static bool try_for(struct law_call *call, enum dz_flags_wait how)
 {
-    call->got[0] =
-        dz_event_flags_try(&object.event_flags, type, how, call->argument);
+    call->got[0] = dz_event_flags_try(
+        &object.event_flags, type, dz_event_flags_request(how, call->argument));
     return call->got[0] != 0 || call->argument == 0;
 }
 

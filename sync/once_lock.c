@@ -14,8 +14,8 @@ static void *value_of(
     return (char *)self + type->value;
 }
 
-bool dz_once_lock_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_once_lock_grant(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_once_lock *self = of_queue(queue);
 
@@ -35,10 +35,22 @@ void dz_once_lock_give_back(
     of_queue(queue)->promised--;
 }
 
+/* The lock is ours; so if a value is being made, its function has led here. */
+static dz_key lock(
+    struct dz_once_lock *self, const struct dz_once_lock_type *type)
+{
+    dz_key key = dz_lock(self, &type->object);
+
+    if (self->is_being_made != 0)
+        dz_object_misuse(self, &type->object,
+            "a once lock is used by the function that makes its value");
+    return key;
+}
+
 enum dz_poll dz_once_lock_get(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, const void **value)
 {
-    dz_key key = dz_wait_lock(self, &type->object);
+    dz_key key = dz_wait_lock(self, &type->object, &self->queue, TO_GET);
     enum dz_poll poll =
         dz_wait_ask(&self->queue, &type->queue, TO_GET, type->object.policy);
 
@@ -52,7 +64,7 @@ enum dz_poll dz_once_lock_get(struct dz_once_lock *self,
 const void *dz_once_lock_try_get(
     struct dz_once_lock *self, const struct dz_once_lock_type *type)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = lock(self, type);
     const void *value = self->is_set ? value_of(self, type) : NULL;
 
     dz_unlock(self, &type->object, key);
@@ -68,7 +80,7 @@ static void set(struct dz_once_lock *self, const struct dz_once_lock_type *type)
 bool dz_once_lock_init(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, const void *value)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = lock(self, type);
     bool is_first = self->is_set == 0;
 
     if (is_first) {
@@ -82,21 +94,23 @@ bool dz_once_lock_init(struct dz_once_lock *self,
 const void *dz_once_lock_get_or_init(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, void (*make)(void *value))
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = lock(self, type);
     void *value = value_of(self, type);
 
     if (!self->is_set) {
+        self->is_being_made = 1;
         make(value);
+        self->is_being_made = 0;
         set(self, type);
     }
     dz_unlock(self, &type->object, key);
     return value;
 }
 
-bool dz_once_lock_take(struct dz_once_lock *self,
+bool dz_once_lock_try_take(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, void *value)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = lock(self, type);
     bool is_ours = self->is_set != 0 && self->promised == 0;
 
     if (is_ours) {

@@ -17,14 +17,15 @@
  *     use(self->config->baud);
  *
  * What is guaranteed
- *  - The first init wins; a later one changes nothing and is false.
+ *  - The first init wins; a later one changes nothing and is false. A function
+ *    that makes the value uses the same lock to its own panic.
  *  - Setting the value wakes all who wait for it, in the order in which they
  *    came. They sleep until then.
  *  - The value does not move or change while it is set, so it is read without
  *    the lock. Who sees that it is set sees all of it, on other cores, too.
- *  - take, which is for starting afresh, knows only a value that is promised to
- *    nobody: while a woken task has not got it yet, there is nothing to take.
- *    The caller makes sure that nobody uses the value any more.
+ *  - try_take, which is for starting afresh, knows only a value that is
+ * promised to nobody: while a woken task has not got it yet, there is nothing
+ * to take. The caller makes sure that nobody uses the value any more.
  */
 
 #include "sync/wait.h"
@@ -32,7 +33,8 @@
 struct dz_once_lock {
     struct dz_queue queue;
     uint32_t is_set : 1;
-    uint32_t promised : 31; /* to how many woken tasks; more do not fit into
+    uint32_t is_being_made : 1;
+    uint32_t promised : 30; /* to how many woken tasks; more do not fit into
                                memory */
 };
 
@@ -44,16 +46,11 @@ struct dz_once_lock_type {
     size_t value; /* its offset in the typed struct */
 };
 
-/* The initial value of dz_once_lock_type.queue. */
-#define DZ_ONCE_LOCK_QUEUE                                      \
-    {                                                           \
-        dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER \
-    }
-
 #define dz_once_lock_of(self) ((struct dz_once_lock *)(void *)(self))
 
+/* For the queue. */
 bool dz_once_lock_grant(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request);
+    const struct dz_queue_type *type, uintptr_t *request);
 void dz_once_lock_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 
@@ -66,7 +63,7 @@ bool dz_once_lock_init(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, const void *value);
 const void *dz_once_lock_get_or_init(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, void (*make)(void *value));
-bool dz_once_lock_take(struct dz_once_lock *self,
+bool dz_once_lock_try_take(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, void *value);
 
 /*
@@ -80,7 +77,7 @@ bool dz_once_lock_take(struct dz_once_lock *self,
  *     bool NAME_init(self, item const *value)       false: it was set already
  *     item const *NAME_get_or_init(self, void (*make)(void *value))
  *                                  make is called under the lock, at most once
- *     bool NAME_take(self, item *value)             false: nothing to take
+ *     bool NAME_try_take(self, item *value)             false: nothing to take
  *     bool NAME_is_set(self)
  */
 #define DZ_ONCE_LOCK_DEFINE(NAME, item, mutex) \
@@ -96,8 +93,9 @@ bool dz_once_lock_take(struct dz_once_lock *self,
         item value;                                                           \
     };                                                                        \
     static const struct dz_once_lock_type NAME##_type = {                     \
-        DZ_OBJECT(NAME, mutex, policy), DZ_ONCE_LOCK_QUEUE, sizeof(item),     \
-        offsetof(struct NAME, value)};                                        \
+        DZ_OBJECT(NAME, mutex, policy),                                       \
+        {dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER},            \
+        sizeof(item), offsetof(struct NAME, value)};                          \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_get(                             \
         struct NAME *self, item const **value)                                \
     {                                                                         \
@@ -123,9 +121,10 @@ bool dz_once_lock_take(struct dz_once_lock *self,
         return dz_once_lock_get_or_init(                                      \
             dz_once_lock_of(self), &NAME##_type, make);                       \
     }                                                                         \
-    DZ_INLINE bool NAME##_take(struct NAME *self, item *value)                \
+    DZ_INLINE bool NAME##_try_take(struct NAME *self, item *value)            \
     {                                                                         \
-        return dz_once_lock_take(dz_once_lock_of(self), &NAME##_type, value); \
+        return dz_once_lock_try_take(                                         \
+            dz_once_lock_of(self), &NAME##_type, value);                      \
     }                                                                         \
     DZ_INLINE bool NAME##_is_set(struct NAME *self)                           \
     {                                                                         \

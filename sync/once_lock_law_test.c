@@ -135,7 +135,7 @@ static bool get_or_init(struct law_call *call)
 
 static bool take(struct law_call *call)
 {
-    return dz_once_lock_take(&object.once_lock, type, call->got);
+    return dz_once_lock_try_take(&object.once_lock, type, call->got);
 }
 
 static const struct law_operation operations[] = {
@@ -146,7 +146,7 @@ static const struct law_operation operations[] = {
         .perform = set_model},
     {"get_or_init", LAW_ACTS, 0, 1, VALUES, get_or_init,
         .perform = set_if_unset},
-    {"take", LAW_ACTS, 0, 8, .real = take, .reserve = is_promised_to_nobody,
+    {"try_take", LAW_ACTS, 0, 8, .real = take, .reserve = is_promised_to_nobody,
         .perform = take_model},
 };
 

@@ -145,10 +145,10 @@ static void what_is_taken_can_be_set_again(void **state)
     struct pair taken;
 
     (void)state;
-    assert_false(pair_lock_take(&lock, &taken));
+    assert_false(pair_lock_try_take(&lock, &taken));
     pair_lock_init(&lock, &pair);
 
-    assert_true(pair_lock_take(&lock, &taken));
+    assert_true(pair_lock_try_take(&lock, &taken));
     assert_int_equal(taken.second, 2);
     assert_false(pair_lock_is_set(&lock));
     assert_true(pair_lock_init(&lock, &other));
@@ -164,10 +164,10 @@ static void what_is_promised_is_not_taken(void **state)
     const struct getter *second = get();
 
     pair_lock_init(&lock, &pair);
-    assert_false(pair_lock_take(&lock, &taken));
+    assert_false(pair_lock_try_take(&lock, &taken));
     dz_executor_poll(&executor);
     assert_int_equal(first->polls + second->polls, 4);
-    assert_true(pair_lock_take(&lock, &taken));
+    assert_true(pair_lock_try_take(&lock, &taken));
 }
 
 static void a_cancelled_getter_gives_its_promise_back(void **state)
@@ -181,7 +181,7 @@ static void a_cancelled_getter_gives_its_promise_back(void **state)
     pair_lock_init(&lock, &pair);
     granted->gives_up = true;
     dz_executor_poll(&executor);
-    assert_true(pair_lock_take(&lock, &taken));
+    assert_true(pair_lock_try_take(&lock, &taken));
 
     waiting = get();
     waiting->gives_up = true;
@@ -189,7 +189,7 @@ static void a_cancelled_getter_gives_its_promise_back(void **state)
     dz_executor_poll(&executor);
     pair_lock_init(&lock, &pair);
     assert_false(dz_executor_is_ready(&executor));
-    assert_true(pair_lock_take(&lock, &taken));
+    assert_true(pair_lock_try_take(&lock, &taken));
 }
 
 static void init_in_a_handler(void *argument)
@@ -235,10 +235,29 @@ static void lead_back(void)
     (void)pair_lock_get_or_init(&lock, use_it_while_it_is_made);
 }
 
+/* As a target has it: without the check of the lock itself. */
+static const struct dz_once_lock_type bare_type = {
+    {"bare", __FILE__, __LINE__, DZ_CRITICAL_SECTION, DZ_QUEUE, 0},
+    {dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER}, sizeof(int),
+    offsetof(struct slot_lock, value)};
+
+static void init_while_it_is_made(void *value)
+{
+    (void)dz_once_lock_init(dz_once_lock_of(&slot), &bare_type, value);
+}
+
+static void lead_back_unchecked(void)
+{
+    (void)dz_once_lock_get_or_init(
+        dz_once_lock_of(&slot), &bare_type, init_while_it_is_made);
+}
+
 static void to_use_it_while_it_is_made_panics(void **state)
 {
     (void)state;
     assert_says(last_words_of(lead_back), "used while it is locked");
+    assert_says(last_words_of(lead_back_unchecked),
+        "used by the function that makes its value");
 }
 
 static void get_outside(void)
@@ -286,7 +305,7 @@ static void both_get_it_under_the_single_slot_policy(void **state)
     for (unsigned i = 0; i < 4; i++)
         dz_executor_poll(&executor);
     assert_int_equal(got, 2);
-    assert_true(slot_lock_take(&slot, &value));
+    assert_true(slot_lock_try_take(&slot, &value));
 }
 
 static void the_other_raw_mutexes_do_the_same(void **state)

@@ -33,8 +33,8 @@ static uintptr_t request_of(
     return smaller(count, type->capacity) << KIND_BITS | kind;
 }
 
-bool dz_pipe_grant_writing(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_pipe_grant_writing(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_pipe *self = container_of(queue, struct dz_pipe, writers);
 
@@ -54,15 +54,15 @@ void dz_pipe_end_writing(
     container_of(queue, struct dz_pipe, writers)->is_writing = false;
 }
 
-static bool grant_reading(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+static bool grant_reading(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_pipe *self = container_of(queue, struct dz_pipe, readers);
 
     (void)type;
     if (self->promised != 0 || self->len == 0)
         return false;
-    self->promised = (uint16_t)smaller(request >> KIND_BITS, self->len);
+    self->promised = (uint16_t)smaller(*request >> KIND_BITS, self->len);
     return true;
 }
 
@@ -91,9 +91,10 @@ static void unlock(
     dz_unlock(self, &type->object, key);
 }
 
-static dz_key wait_lock(struct dz_pipe *self, const struct dz_pipe_type *type)
+static dz_key wait_lock(struct dz_pipe *self, const struct dz_pipe_type *type,
+    const struct dz_queue *queue, uintptr_t request)
 {
-    return dz_wait_lock(self, &type->object);
+    return dz_wait_lock(self, &type->object, queue, request);
 }
 
 static enum dz_poll wait_unlock(struct dz_pipe *self,
@@ -108,11 +109,25 @@ static enum dz_poll ask(struct dz_queue *queue,
     return dz_wait_ask(queue, type, request, policy);
 }
 
+static dz_key lock_to_write(
+    struct dz_pipe_writer writer, size_t count, enum kind kind)
+{
+    return wait_lock(writer.pipe, writer.type, &writer.pipe->writers,
+        request_of(writer.type, count, kind));
+}
+
 static enum dz_poll ask_to_write(
     struct dz_pipe_writer writer, size_t count, enum kind kind)
 {
     return ask(&writer.pipe->writers, &writer.type->writing,
         request_of(writer.type, count, kind), writer.type->object.policy);
+}
+
+static dz_key lock_to_read(
+    struct dz_pipe_reader reader, size_t count, enum kind kind)
+{
+    return wait_lock(reader.pipe, reader.type, &reader.pipe->readers,
+        request_of(reader.type, count, kind));
 }
 
 static enum dz_poll ask_to_read(
@@ -216,7 +231,7 @@ enum dz_poll dz_pipe_writer_write(
     *count = 0;
     if (len == 0)
         return DZ_READY;
-    key = wait_lock(writer.pipe, writer.type);
+    key = lock_to_write(writer, len, PART);
     poll = ask_to_write(writer, len, PART);
     if (poll == DZ_READY) {
         writer.pipe->is_writing = false;
@@ -256,7 +271,7 @@ enum dz_poll dz_pipe_writer_write_all(struct dz_pipe_writer writer,
         *progress = 0;
         return DZ_READY;
     }
-    key = wait_lock(writer.pipe, writer.type);
+    key = lock_to_write(writer, left, ALL);
     poll = ask_to_write(writer, left, ALL);
     if (poll == DZ_READY)
         poll = write_on(writer, bytes, len, progress);
@@ -323,7 +338,7 @@ enum dz_poll dz_pipe_reader_read(
     *count = 0;
     if (len == 0)
         return DZ_READY;
-    key = wait_lock(reader.pipe, reader.type);
+    key = lock_to_read(reader, len, PART);
     poll = ask_to_read(reader, len, PART);
     if (poll == DZ_READY) {
         reader.pipe->promised = 0;
@@ -363,7 +378,7 @@ enum dz_poll dz_pipe_reader_read_exact(
         *progress = 0;
         return DZ_READY;
     }
-    key = wait_lock(reader.pipe, reader.type);
+    key = lock_to_read(reader, left, ALL);
     poll = ask_to_read(reader, left, ALL);
     if (poll == DZ_READY)
         poll = read_on(reader, bytes, len, progress);
@@ -399,7 +414,7 @@ static void show(
 enum dz_poll dz_pipe_reader_fill(
     struct dz_pipe_reader reader, const uint8_t **bytes, size_t *len)
 {
-    dz_key key = wait_lock(reader.pipe, reader.type);
+    dz_key key = lock_to_read(reader, reader.type->capacity, SHOWN);
     enum dz_poll poll = ask_to_read(reader, reader.type->capacity, SHOWN);
 
     if (poll == DZ_READY)

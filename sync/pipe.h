@@ -168,7 +168,7 @@ void dz_pipe_reader_clear(struct dz_pipe_reader reader);
 
 /* For the macro below: the turn to write. */
 bool dz_pipe_grant_writing(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request);
+    const struct dz_queue_type *type, uintptr_t *request);
 void dz_pipe_end_writing(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 

@@ -9,8 +9,8 @@
  */
 
 /* Without subscribers a message takes no slot. */
-bool dz_pubsub_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_pubsub_grant(struct dz_queue *queue, const struct dz_queue_type *type,
+    uintptr_t *request)
 {
     struct dz_pubsub *self = container_of(queue, struct dz_pubsub, publishers);
     const struct dz_pubsub_type *own =
@@ -78,7 +78,8 @@ enum dz_poll dz_publisher_publish(
     struct dz_publisher publisher, const void *message)
 {
     const struct dz_pubsub_type *type = publisher.type;
-    dz_key key = dz_wait_lock(publisher.pubsub, &type->object);
+    dz_key key = dz_wait_lock(
+        publisher.pubsub, &type->object, &publisher.pubsub->publishers, 1);
     enum dz_poll poll = dz_wait_ask(
         &publisher.pubsub->publishers, &type->queue, 1, type->object.policy);
 

@@ -95,7 +95,7 @@ struct dz_pubsub_type {
     }
 
 bool dz_pubsub_grant(struct dz_queue *queue, const struct dz_queue_type *type,
-    uintptr_t request);
+    uintptr_t *request);
 void dz_pubsub_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 

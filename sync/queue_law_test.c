@@ -21,15 +21,15 @@ struct amount_type {
     struct dz_queue_type queue;
 };
 
-static bool grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+static bool grant(struct dz_queue *queue, const struct dz_queue_type *type,
+    uintptr_t *request)
 {
     struct amount *self = container_of(queue, struct amount, queue);
 
     (void)type;
-    if (self->left < request)
+    if (self->left < *request)
         return false;
-    self->left -= (unsigned)request;
+    self->left -= (unsigned)*request;
     return true;
 }
 
@@ -124,7 +124,8 @@ static bool take_rest(struct law_call *call)
 
 static bool acquire(struct law_call *call)
 {
-    dz_key key = dz_wait_lock(&object, &type->object);
+    dz_key key =
+        dz_wait_lock(&object, &type->object, &object.queue, wanted(call));
     enum dz_poll poll = dz_wait_ask(
         &object.queue, &type->queue, wanted(call), type->object.policy);
 
@@ -133,7 +134,9 @@ static bool acquire(struct law_call *call)
 
 static enum dz_poll go_on_in_front(void)
 {
-    if (grant(&object.queue, &type->queue, 1))
+    uintptr_t one = 1;
+
+    if (grant(&object.queue, &type->queue, &one))
         return DZ_READY;
     if (type->object.policy == DZ_QUEUE)
         dz_queue_prepend(&object.queue, &type->queue, 1);
@@ -145,7 +148,7 @@ static enum dz_poll go_on_in_front(void)
 static bool gather(struct law_call *call)
 {
     unsigned char *count = &call->real.bytes[0];
-    dz_key key = dz_wait_lock(&object, &type->object);
+    dz_key key = dz_wait_lock(&object, &type->object, &object.queue, 1);
     enum dz_poll poll =
         dz_wait_ask(&object.queue, &type->queue, 1, type->object.policy);
 

@@ -10,7 +10,7 @@ void dz_rpc_misuse(const struct dz_rpc *self, const struct dz_rpc_type *type)
 /* Only within a reply. A caller that is cancelled serves the line, too, in
  * which the next one may already stand. */
 static bool grant_response(struct dz_queue *responses,
-    const struct dz_queue_type *type, uintptr_t request)
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_rpc *self = container_of(responses, struct dz_rpc, responses);
 

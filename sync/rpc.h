@@ -101,7 +101,9 @@ DZ_INLINE void dz_rpc_hand_in(
 DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_collect_unlock(struct dz_rpc *self,
     const struct dz_rpc_type *type, void *response, dz_key key)
 {
-    if (!dz_queue_take(&self->responses, &dz_rpc_responses, 1))
+    uintptr_t request = 1;
+
+    if (!dz_queue_take(&self->responses, &dz_rpc_responses, &request))
         return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
     if (response != NULL)
         __builtin_memcpy(

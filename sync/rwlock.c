@@ -22,13 +22,13 @@ static bool grant_write(struct dz_rwlock *self)
     return true;
 }
 
-bool dz_rwlock_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_rwlock_grant(struct dz_queue *queue, const struct dz_queue_type *type,
+    uintptr_t *request)
 {
     struct dz_rwlock *self = rwlock_of(queue);
 
     (void)type;
-    return request == DZ_RWLOCK_READ ? grant_read(self) : grant_write(self);
+    return *request == DZ_RWLOCK_READ ? grant_read(self) : grant_write(self);
 }
 
 void dz_rwlock_give_back(

@@ -96,14 +96,14 @@ struct dz_rwlock_type {
 
 /* For the queue. */
 bool dz_rwlock_grant(struct dz_queue *queue, const struct dz_queue_type *type,
-    uintptr_t request);
+    uintptr_t *request);
 void dz_rwlock_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 
 DZ_AWAITED DZ_INLINE enum dz_poll dz_rwlock_lock(struct dz_rwlock *self,
     const struct dz_rwlock_type *type, enum dz_rwlock_request request)
 {
-    dz_key key = dz_wait_lock(self, &type->object);
+    dz_key key = dz_wait_lock(self, &type->object, &self->queue, request);
     enum dz_poll poll =
         dz_wait_ask(&self->queue, &type->queue, request, type->object.policy);
 

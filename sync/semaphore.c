@@ -24,11 +24,11 @@ void dz_semaphore_overflow(
         "permits; is one released that was not acquired?");
 }
 
-bool dz_semaphore_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+bool dz_semaphore_grant(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_semaphore *self = semaphore_of(queue);
-    unsigned count = count_of(request);
+    unsigned count = count_of(*request);
 
     if (count > dz_semaphore_free_locked(self, type_of(type)))
         return false;
@@ -73,7 +73,7 @@ enum dz_poll dz_semaphore_acquire_all(struct dz_semaphore *self,
         dz_semaphore_try_acquire_all(self, type, min, count);
         return DZ_READY;
     }
-    key = dz_wait_lock(self, &type->object);
+    key = dz_wait_lock(self, &type->object, &self->queue, request);
     poll =
         dz_wait_ask(&self->queue, &type->queue, request, type->object.policy);
     if (poll == DZ_READY)

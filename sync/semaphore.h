@@ -103,7 +103,7 @@ DZ_INLINE uintptr_t dz_semaphore_request(unsigned count)
 
 /* For the queue. */
 bool dz_semaphore_grant(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request);
+    const struct dz_queue_type *type, uintptr_t *request);
 void dz_semaphore_give_back(struct dz_queue *queue,
     const struct dz_queue_type *type, uintptr_t request);
 
@@ -129,6 +129,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_semaphore_acquire(
     struct dz_semaphore *self, const struct dz_semaphore_type *type,
     unsigned count)
 {
+    uintptr_t request = dz_semaphore_request(count);
     dz_key key;
     enum dz_poll poll;
 
@@ -136,9 +137,9 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_semaphore_acquire(
         return DZ_READY;
     if (DZ_UNLIKELY(count > DZ_SEMAPHORE_MAX))
         dz_semaphore_overflow(self, type);
-    key = dz_wait_lock(self, &type->object);
-    poll = dz_wait_ask(&self->queue, &type->queue, dz_semaphore_request(count),
-        type->object.policy);
+    key = dz_wait_lock(self, &type->object, &self->queue, request);
+    poll =
+        dz_wait_ask(&self->queue, &type->queue, request, type->object.policy);
     return dz_wait_unlock(self, &type->object, key, poll);
 }
 

@@ -11,7 +11,7 @@
  *
  * What waits in a struct dz_queue is written like this:
  *
- *     dz_key key = dz_wait_lock(self, object);
+ *     dz_key key = dz_wait_lock(self, object, queue, request);
  *     enum dz_poll poll = dz_wait_ask(queue, type, request, object->policy);
  *
  *     if (poll == DZ_READY)
@@ -23,15 +23,21 @@
 #include "sync/raw_mutex.h"
 #include "sync/waker.h"
 
+/* Panics outside tasks. (A target finds out, too, and says less.) */
+DZ_INLINE void dz_wait_check(const void *self, const struct dz_object *object)
+{
+    if (object->owner != 0 && dz_current == &dz_outside)
+        dz_outside_misuse(self, object);
+}
+
 /* Takes a unit, or registers the branch that runs now. False: not yet. */
 DZ_INLINE bool dz_wait_take(struct dz_units *units, const void *self,
     const struct dz_object *object, int initial)
 {
-    /* A target finds out, too, and says less (executor/waiter.c). */
-    if (object->owner != 0 && dz_current == &dz_outside)
-        dz_outside_misuse(self, object);
-    if (object->policy == DZ_QUEUE ? dz_units_take(units, initial)
-                                   : dz_units_try_take(units, initial))
+    dz_wait_check(self, object);
+    if (object->policy == DZ_QUEUE
+            ? dz_units_take(units, initial, object->owner != 0)
+            : dz_units_try_take(units, initial))
         return true;
     if (object->policy == DZ_SINGLE_SLOT)
         dz_waker_register(&units->waker);
@@ -80,11 +86,13 @@ DZ_INLINE void dz_wait_give_unlock(struct dz_units *units, void *self,
     dz_unlock_wake(self, object, key, task);
 }
 
-/* Locks an object for an operation that may wait. */
-DZ_INLINE dz_key dz_wait_lock(void *self, const struct dz_object *object)
+/* Locks an object for an operation that may wait in a queue of it. */
+DZ_INLINE dz_key dz_wait_lock(void *self, const struct dz_object *object,
+    const struct dz_queue *queue, uintptr_t request)
 {
-    if (object->owner != 0 && dz_current == &dz_outside)
-        dz_outside_misuse(self, object);
+    dz_wait_check(self, object);
+    if (object->policy == DZ_QUEUE)
+        dz_queue_turn_to(queue, request, object->owner != 0);
     return dz_lock(self, object);
 }
 
@@ -99,8 +107,8 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_wait_unlock(
 }
 
 /* Reserves what is asked for, if it can be had now; never waits. */
-DZ_INLINE bool dz_wait_try_ask(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+DZ_INLINE bool dz_wait_try_ask_for(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request, enum dz_policy policy)
 {
     if (policy == DZ_QUEUE)
         return dz_queue_try_take(queue, type, request);
@@ -108,8 +116,8 @@ DZ_INLINE bool dz_wait_try_ask(struct dz_queue *queue,
 }
 
 /* Reserves what is asked for, or registers the branch that runs now. */
-DZ_INLINE enum dz_poll dz_wait_ask(struct dz_queue *queue,
-    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+DZ_INLINE enum dz_poll dz_wait_ask_for(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request, enum dz_policy policy)
 {
     if (policy == DZ_QUEUE)
         return dz_queue_take(queue, type, request) ? DZ_READY : DZ_PENDING;
@@ -117,6 +125,19 @@ DZ_INLINE enum dz_poll dz_wait_ask(struct dz_queue *queue,
         return DZ_READY;
     dz_waker_register(&queue->waker);
     return DZ_PENDING;
+}
+
+/* The same for requests that no grant replaces. */
+DZ_INLINE bool dz_wait_try_ask(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+{
+    return dz_wait_try_ask_for(queue, type, &request, policy);
+}
+
+DZ_INLINE enum dz_poll dz_wait_ask(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t request, enum dz_policy policy)
+{
+    return dz_wait_ask_for(queue, type, &request, policy);
 }
 
 /* Something has changed: wakes those who can go on now. */

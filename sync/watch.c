@@ -3,8 +3,8 @@
 
 /* Who is in line has looked at all that there was. So only a send lets it go
  * on, and lets everybody; nothing is reserved. */
-static bool watch_grant(
-    struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
+static bool watch_grant(struct dz_queue *queue,
+    const struct dz_queue_type *type, uintptr_t *request)
 {
     (void)type;
     (void)request;

@@ -196,15 +196,6 @@ DZ_INLINE bool dz_watch_try(struct dz_watch_receiver *receiver,
     return is_ours;
 }
 
-/* Leaves a place elsewhere before anybody may go on here: to leave a fork can
- * serve the very queue of this watch. */
-DZ_INLINE void dz_watch_leave_elsewhere(const struct dz_watch *self)
-{
-    if (DZ_UNLIKELY(
-            dz_current->place != 0 && !dz_queue_has_asked(&self->queue, 1)))
-        dz_waiter_leave(dz_current, DZ_CHECKS);
-}
-
 /* Asked for the first time, it looks at the value that is there; then, only at
  * one that it was woken for. A value that it does not take, it waits behind. */
 DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
@@ -213,10 +204,9 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
 {
     struct dz_watch *watch = dz_watch_watched(receiver);
     enum dz_policy policy = type->object.policy;
-    dz_key key = dz_wait_lock(watch, &type->object);
+    dz_key key = dz_wait_lock(watch, &type->object, &watch->queue, 1);
     enum dz_poll poll;
 
-    dz_watch_leave_elsewhere(watch);
     watch->is_news = watch->is_set;
     poll = dz_wait_ask(&watch->queue, &dz_watch_queue_type, 1, policy);
     watch->is_news = false;
