@@ -11,8 +11,8 @@
  *     CONTENDED_POLICY   DZ_QUEUE or DZ_SINGLE_SLOT
  *     CONTENDED_SUFFIX   queue or single_slot
  *
- * With queues, each operation takes one wake-up and one poll, and a lock one
- * more of each for its yield.
+ * With queues, each operation takes one wake-up and one poll, and one more of
+ * each where a lock is held across a yield, or a call first waits for its turn.
  */
 
 #include <stdlib.h>
@@ -39,6 +39,8 @@ DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 1, is_less,
     DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_PUBSUB_DEFINE_POLICY(
     a_pubsub, uint32_t, 1, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
+DZ_RPC_DEFINE_POLICY(
+    a_rpc, uint32_t, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_RWLOCK_DEFINE_POLICY(
     a_rwlock, uint32_t, DZ_CRITICAL_SECTION, CONTENDED_POLICY)
 DZ_SEMAPHORE_DEFINE_POLICY(
@@ -55,6 +57,7 @@ static struct a_mutex mutex;
 static struct a_pipe pipe_;
 static struct a_priority_channel priority_channel;
 static struct a_pubsub pubsub;
+static struct a_rpc rpc;
 static struct a_rwlock rwlock;
 static struct a_semaphore semaphore;
 static struct a_signal signal_;
@@ -72,6 +75,8 @@ struct worker {
 
 /* What they want. */
 struct want {
+    void *object;
+    size_t size; /* of the object */
     enum dz_poll (*take)(struct worker *self);
     void (*give_back)(void); /* NULL: it is used up */
     void (*offer)(void);     /* from outside; NULL: nothing */
@@ -100,11 +105,13 @@ DZ_TASK_POOL(workers, struct worker, worker_poll, WORKERS)
 
 static struct dz_executor executor;
 
-/* Tasks that never end are simply forgotten: so all begins anew. */
+/* Tasks that never end are simply forgotten, with what they have: so all begins
+ * anew. */
 static void start(const struct want *what)
 {
     want = what;
     taken = 0;
+    memset(want->object, 0, want->size);
     memset(workers_slots, 0, sizeof(workers_slots));
     dz_executor_init(&executor, "contended");
     for (unsigned i = 0; i < WORKERS; i++) {
@@ -147,7 +154,8 @@ static void channel_offer(void)
         abort();
 }
 
-static const struct want channel_want = {channel_take, NULL, channel_offer, 1};
+static const struct want channel_want = {
+    &channel, sizeof(channel), channel_take, NULL, channel_offer, 1};
 
 static enum dz_poll event_flags_take(struct worker *self)
 {
@@ -159,7 +167,7 @@ static void event_flags_offer(void)
     a_event_flags_set(&event_flags, 1);
 }
 
-static const struct want event_flags_want = {
+static const struct want event_flags_want = {&event_flags, sizeof(event_flags),
     event_flags_take, NULL, event_flags_offer, 1};
 
 static enum dz_poll mutex_take(struct worker *self)
@@ -172,7 +180,8 @@ static void mutex_give_back(void)
     a_mutex_unlock(&mutex);
 }
 
-static const struct want mutex_want = {mutex_take, mutex_give_back, NULL, 0};
+static const struct want mutex_want = {
+    &mutex, sizeof(mutex), mutex_take, mutex_give_back, NULL, 0};
 
 static enum dz_poll pipe_take(struct worker *self)
 {
@@ -185,7 +194,8 @@ static void pipe_offer(void)
         abort();
 }
 
-static const struct want pipe_want = {pipe_take, NULL, pipe_offer, 1};
+static const struct want pipe_want = {
+    &pipe_, sizeof(pipe_), pipe_take, NULL, pipe_offer, 1};
 
 static enum dz_poll priority_channel_take(struct worker *self)
 {
@@ -198,8 +208,9 @@ static void priority_channel_offer(void)
         abort();
 }
 
-static const struct want priority_channel_want = {
-    priority_channel_take, NULL, priority_channel_offer, 1};
+static const struct want priority_channel_want = {&priority_channel,
+    sizeof(priority_channel), priority_channel_take, NULL,
+    priority_channel_offer, 1};
 
 /* Each message is for all of them. */
 static enum dz_poll pubsub_take(struct worker *self)
@@ -217,7 +228,25 @@ static void pubsub_offer(void)
 }
 
 static const struct want pubsub_want = {
-    pubsub_take, NULL, pubsub_offer, WORKERS};
+    &pubsub, sizeof(pubsub), pubsub_take, NULL, pubsub_offer, WORKERS};
+
+static enum dz_poll rpc_take(struct worker *self)
+{
+    return a_rpc_call(&rpc, &value, &self->value);
+}
+
+/* Whose turn it is may not have handed in yet. */
+static void rpc_offer(void)
+{
+    uint32_t request;
+
+    while (!a_rpc_try_receive(&rpc, &request))
+        dz_executor_poll(&executor);
+    a_rpc_reply(&rpc, &value);
+}
+
+static const struct want rpc_want = {
+    &rpc, sizeof(rpc), rpc_take, NULL, rpc_offer, 1};
 
 static enum dz_poll rwlock_take(struct worker *self)
 {
@@ -229,7 +258,8 @@ static void rwlock_give_back(void)
     a_rwlock_unlock_write(&rwlock);
 }
 
-static const struct want rwlock_want = {rwlock_take, rwlock_give_back, NULL, 0};
+static const struct want rwlock_want = {
+    &rwlock, sizeof(rwlock), rwlock_take, rwlock_give_back, NULL, 0};
 
 static enum dz_poll semaphore_take(struct worker *self)
 {
@@ -242,7 +272,7 @@ static void semaphore_give_back(void)
     a_semaphore_release(&semaphore, 1);
 }
 
-static const struct want semaphore_want = {
+static const struct want semaphore_want = {&semaphore, sizeof(semaphore),
     semaphore_take, semaphore_give_back, NULL, 0};
 
 static enum dz_poll signal_take(struct worker *self)
@@ -255,7 +285,8 @@ static void signal_offer(void)
     a_signal_send(&signal_, value);
 }
 
-static const struct want signal_want = {signal_take, NULL, signal_offer, 1};
+static const struct want signal_want = {
+    &signal_, sizeof(signal_), signal_take, NULL, signal_offer, 1};
 
 /* Each value is for all of them. */
 static enum dz_poll watch_take(struct worker *self)
@@ -272,7 +303,8 @@ static void watch_offer(void)
     a_watch_send(&watch, value);
 }
 
-static const struct want watch_want = {watch_take, NULL, watch_offer, WORKERS};
+static const struct want watch_want = {
+    &watch, sizeof(watch), watch_take, NULL, watch_offer, WORKERS};
 
 static enum dz_poll zerocopy_take(struct worker *self)
 {
@@ -293,7 +325,7 @@ static void zerocopy_offer(void)
 }
 
 static const struct want zerocopy_want = {
-    zerocopy_take, NULL, zerocopy_offer, 1};
+    &zerocopy, sizeof(zerocopy), zerocopy_take, NULL, zerocopy_offer, 1};
 
 #define NAME_(what, suffix) count_contended_##what##_##suffix
 #define NAME(what, suffix) NAME_(what, suffix)

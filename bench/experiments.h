@@ -64,6 +64,7 @@ void timers_expire_10000(struct bench_run *run);
     DO(pipe)                   \
     DO(priority_channel)       \
     DO(pubsub)                 \
+    DO(rpc)                    \
     DO(rwlock)                 \
     DO(semaphore)              \
     DO(signal)                 \
@@ -114,6 +115,7 @@ void count_waiters_single_slot_8(struct bench_run *run);
     DO(pipe)             \
     DO(priority_channel) \
     DO(pubsub)           \
+    DO(rpc)              \
     DO(rwlock)           \
     DO(semaphore)        \
     DO(signal)           \

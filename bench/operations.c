@@ -42,6 +42,8 @@ DZ_PRIORITY_CHANNEL_DEFINE_POLICY(a_priority_channel, uint32_t, 4, is_less,
     DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_PUBSUB_DEFINE_POLICY(
     a_pubsub, uint32_t, 4, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
+DZ_RPC_DEFINE_POLICY(
+    a_rpc, uint32_t, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_RWLOCK_DEFINE_POLICY(
     a_rwlock, uint32_t, DZ_CRITICAL_SECTION, OPERATIONS_POLICY)
 DZ_SEMAPHORE_DEFINE_POLICY(
@@ -63,6 +65,7 @@ static struct a_once_lock once_lock;
 static struct a_pipe pipe_;
 static struct a_priority_channel priority_channel;
 static struct a_pubsub pubsub;
+static struct a_rpc rpc;
 static struct a_rwlock rwlock;
 static struct a_semaphore semaphore;
 static struct a_signal signal_;
@@ -168,6 +171,13 @@ DZ_INLINE void pubsub_round(void)
         a_pubsub_subscribe(&pubsub, &subscriber);
     must_be_ready(a_pubsub_publish(&pubsub, &value));
     must_be_ready(a_pubsub_next(&subscriber, &received));
+}
+
+DZ_INLINE void rpc_round(void)
+{
+    must(a_rpc_try_post(&rpc, &value));
+    must_be_ready(a_rpc_receive(&rpc, &received));
+    a_rpc_reply(&rpc, &value);
 }
 
 DZ_INLINE void rwlock_round(void)

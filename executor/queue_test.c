@@ -80,6 +80,7 @@ static unsigned served_count;
 
 static enum dz_poll wait_poll(struct taker *self)
 {
+    strike_behind_wait();
     if (self->other == 0)
         return acquire_poll(self->count);
     return dz_select2(
@@ -101,6 +102,7 @@ static enum dz_poll taker_poll(struct taker *self)
 DZ_TASK_POOL(takers, struct taker, taker_poll, 6)
 
 static struct dz_executor executor;
+static struct dz_executor urgent; /* an interrupt's */
 
 static void prepare(const struct dz_queue_type *queue_type, unsigned permits)
 {
@@ -109,6 +111,7 @@ static void prepare(const struct dz_queue_type *queue_type, unsigned permits)
     memset(takers_slots, 0, sizeof(takers_slots));
     served_count = 0;
     dz_executor_init(&executor, "test");
+    dz_executor_init(&urgent, "urgent");
 }
 
 static struct taker *spawn(unsigned count)
@@ -327,6 +330,138 @@ static void branches_that_lose_pass_nothing_to_each_other(void **state)
     assert_false(dz_executor_is_ready(&executor));
 }
 
+static void release_one(void *argument)
+{
+    (void)argument;
+    release(1);
+}
+
+/* W10 */
+static void an_interrupt_behind_the_registration_is_not_lost(void **state)
+{
+    const struct taker *taker;
+
+    (void)state;
+    prepare(&in_order, 0);
+    prepare_strike(release_one, NULL);
+
+    taker = spawn(1);
+
+    assert_true(has_struck_in_queue());
+    assert_false(taker->is_served);
+    dz_executor_poll(&executor);
+    assert_true(taker->is_served);
+    assert_int_equal(taker->polls, 2);
+}
+
+static void poll_urgent(void *argument)
+{
+    dz_executor_poll(argument);
+}
+
+static struct taker *spawn_urgently(unsigned count)
+{
+    struct taker *taker;
+
+    assert_int_equal(takers_claim(&taker), DZ_OK);
+    taker->count = count;
+    dz_executor_spawn(&urgent, &taker->task);
+    interrupt_now(poll_urgent, &urgent);
+    return taker;
+}
+
+static struct taker *spawn_fork(unsigned count, unsigned other)
+{
+    struct taker *both;
+
+    assert_int_equal(takers_claim(&both), DZ_OK);
+    both->count = count;
+    both->other = other;
+    dz_executor_spawn(&executor, &both->task);
+    dz_executor_poll(&executor);
+    return both;
+}
+
+/* A cancellation has two steps, and interrupts come between. There, it is as if
+ * the branches had left; but whom that lets go on is served in the second. */
+static void who_comes_while_a_fork_is_cancelled_is_served_in_its_turn(
+    void **state)
+{
+    (void)state;
+    prepare(&in_order, 1);
+
+    struct taker *both = spawn_fork(2, 3);
+    const struct taker *behind = spawn(1);
+
+    dz_waiter_withdraw(&both->task.waiter);
+    const struct taker *newcomer = spawn_urgently(1);
+
+    assert_false(newcomer->is_served);
+    give_up(both);
+    dz_executor_poll(&executor);
+    dz_executor_poll(&urgent);
+    assert_true(behind->is_served);
+    assert_int_equal(newcomer->polls, 1);
+    release(1);
+    dz_executor_poll(&urgent);
+    assert_true(newcomer->is_served);
+    assert_int_equal(stock.free, 0);
+}
+
+static void who_comes_while_a_fork_is_cancelled_gets_what_that_gives_back(
+    void **state)
+{
+    static const struct dz_queue_type *const types[] = {&in_order, &who_can};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        prepare(types[i], 0);
+
+        struct taker *both = spawn_fork(1, 3);
+
+        release(1); /* to its first branch */
+        dz_waiter_withdraw(&both->task.waiter);
+        const struct taker *newcomer = spawn_urgently(1);
+
+        assert_false(newcomer->is_served);
+        give_up(both);
+        dz_executor_poll(&urgent);
+        assert_true(newcomer->is_served);
+        assert_int_equal(newcomer->polls, 2);
+        assert_int_equal(stock.free, 0);
+    }
+}
+
+/* Nothing of what is served, or taken, in between has to do with the fork: to
+ * cancel it then serves nobody, and makes nothing free. */
+static void who_is_served_while_a_fork_is_cancelled_stays_so(void **state)
+{
+    static const struct dz_queue_type *const types[] = {&in_order, &who_can};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        prepare(types[i], 0);
+
+        struct taker *both = spawn_fork(1, 2);
+
+        dz_waiter_withdraw(&both->task.waiter);
+        const struct taker *first = spawn_urgently(1);
+        const struct taker *second = spawn_urgently(1);
+
+        interrupt_now(release_one, NULL);
+        interrupt_now(poll_urgent, &urgent);
+        assert_true(first->is_served);
+        give_up(both);
+        dz_executor_poll(&urgent);
+        assert_int_equal(second->polls, 1);
+        assert_int_equal(stock.free, 0);
+        release(1);
+        dz_executor_poll(&urgent);
+        assert_true(second->is_served);
+        assert_int_equal(served_count, 2);
+    }
+}
+
 struct changer {
     struct dz_task task;
     unsigned count;
@@ -432,6 +567,10 @@ RUN_TESTS(TEST(what_is_there_is_taken_at_once),
     TEST(a_grant_that_is_cancelled_serves_all_it_can),
     TEST(anyone_may_leave_the_line),
     TEST(branches_that_lose_pass_nothing_to_each_other),
+    TEST(an_interrupt_behind_the_registration_is_not_lost),
+    TEST(who_comes_while_a_fork_is_cancelled_is_served_in_its_turn),
+    TEST(who_comes_while_a_fork_is_cancelled_gets_what_that_gives_back),
+    TEST(who_is_served_while_a_fork_is_cancelled_stays_so),
     TEST(another_request_goes_to_the_end_of_the_line),
     TEST(another_request_without_cancel_panics),
     TEST(in_front_goes_who_goes_on))

@@ -59,6 +59,7 @@ struct visitor {
 static enum dz_poll counted_permits_poll(struct visitor *self)
 {
     self->polls++;
+    strike_behind_wait();
     return permits_poll(&permits);
 }
 
@@ -472,8 +473,10 @@ static void an_interrupt_right_behind_the_registration_is_not_lost(void **state)
     begin(0);
     (void)visitors_claim(&visitor[0]);
     dz_executor_spawn(&executor, &visitor[0]->task);
-    interrupt_at_next_unmask(give_a_permit, &permits);
+    prepare_strike(give_a_permit, &permits);
     dz_executor_poll(&executor);
+    assert_true(has_struck_in_queue());
+    assert_int_equal(visitor[0]->taken, 0);
     dz_executor_poll(&executor);
     assert_int_equal(visitor[0]->taken, 1);
 }

@@ -36,6 +36,7 @@ OPERATIONS = {
     "pipe": "write, read 4 bytes",
     "priority_channel": "send, receive",
     "pubsub": "publish, next",
+    "rpc": "post, receive, reply",
     "rwlock": "read, unlock",
     "semaphore": "acquire, release",
     "signal": "send, wait",

@@ -124,6 +124,49 @@ static inline void interrupt_at_next_unmask(
     dz_port_core.deferred = 1;
 }
 
+/* What strikes right behind the registration of a waiter. If a test armed it
+ * before a pass, it would strike in a critical section of the executor's own.
+ */
+static struct {
+    void (*handler)(void *argument);
+    void *argument;
+    const struct dz_waiter *waiter;
+    uintptr_t place; /* of the waiter when it struck; 0: none, or a slot */
+} test_strike;
+
+static inline void test_strike_handler(void *argument)
+{
+    (void)argument;
+    test_strike.place = test_strike.waiter->place;
+    test_strike.handler(test_strike.argument);
+}
+
+/* In a test: this is what will strike, once. */
+static inline void prepare_strike(
+    void (*handler)(void *argument), void *argument)
+{
+    test_strike.handler = handler;
+    test_strike.argument = argument;
+    test_strike.waiter = NULL;
+    test_strike.place = 0;
+}
+
+/* In a poll function, right before it calls what waits, in one critical
+ * section. */
+static inline void strike_behind_wait(void)
+{
+    if (test_strike.handler == NULL || test_strike.waiter != NULL)
+        return;
+    test_strike.waiter = dz_current;
+    interrupt_at_next_unmask(test_strike_handler, NULL);
+}
+
+/* True: it has struck, when the waiter was in a queue. */
+static inline bool has_struck_in_queue(void)
+{
+    return test_strike.place != 0;
+}
+
 /* What a program says before it panics. */
 struct last_words {
     char text[4096];

@@ -35,6 +35,7 @@ static enum dz_poll waiting_poll(struct waiting *self)
     self->polls++;
     if (self->gives_up)
         return DZ_READY;
+    strike_behind_wait();
     if (dz_event_flags_poll(&event.event_flags, &flag_event_type,
             dz_event_flags_request(self->how, self->mask),
             &self->flags) == DZ_PENDING)
@@ -373,14 +374,12 @@ static void an_interrupt_sets(void **state)
 static void an_interrupt_right_behind_the_registration_is_not_lost(void **state)
 {
     (void)state;
-    struct waiting *waiting;
+    prepare_strike(set_from_handler, NULL);
 
-    assert_int_equal(waitings_claim(&waiting), DZ_OK);
-    waiting->how = DZ_FLAGS_ALL;
-    waiting->mask = 1;
-    dz_executor_spawn(&executor, &waiting->task);
-    interrupt_at_next_unmask(set_from_handler, NULL);
-    dz_executor_poll(&executor);
+    const struct waiting *waiting = wait_for(DZ_FLAGS_ALL, 1);
+
+    assert_true(has_struck_in_queue());
+    assert_int_equal(waiting->order, 0);
     dz_executor_poll(&executor);
     assert_int_equal(waiting->order, 1);
 }

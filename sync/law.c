@@ -39,6 +39,7 @@ enum state {
     IDLE,
     WAITING,
     GRANTED,
+    WITHDRAWN, /* out of its line, and about to be cancelled */
 };
 
 /* What is known of a task, beside its frame: an order may come when the task
@@ -130,6 +131,11 @@ bool law_has_queues(void)
 unsigned law_waiting(unsigned line)
 {
     return lines[line].count;
+}
+
+bool law_is_waiting(const struct law_call *call)
+{
+    return call->state == WAITING || call->state == GRANTED;
 }
 
 static struct line *line_of(const struct law_call *call)
@@ -527,7 +533,8 @@ void __wrap_dz_waiter_cancel(struct dz_waiter *waiter)
 
 /* The first step of a select's two. Who stood behind the waiter may now be able
  * to go on, but is not served before the second, and is no concern of others
- * until then: meanwhile nothing strikes. */
+ * until then: meanwhile nothing strikes. With a single slot, what is there for
+ * the waiter, and perhaps for nobody else, stays so until the second. */
 void __real_dz_waiter_withdraw(struct dz_waiter *waiter);
 void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter);
 
@@ -536,13 +543,15 @@ void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter)
     struct law_call *call = call_of(waiter);
     struct line *line;
 
-    if (call == NULL || call->state != WAITING || !law_has_queues()) {
+    if (call == NULL || call->state != WAITING) {
         __real_dz_waiter_withdraw(waiter);
         return;
     }
     line = line_of(call);
     model_begin();
     leave_line(call);
+    if (law_has_queues() || !could_go_on(call))
+        call->state = WITHDRAWN;
     if (line->count > 0 && could_go_on(line->calls[0]))
         line->is_held = true;
     unmask();

@@ -233,6 +233,11 @@ struct law {
  * always 0: nobody knows. For reserve. */
 unsigned law_waiting(unsigned line);
 
+/* True: it has to wait, or was granted something and did not run yet. False: it
+ * is done, or was cancelled. For the single slot, where a model hears nothing
+ * of a cancellation. */
+bool law_is_waiting(const struct law_call *call);
+
 /* True: the object keeps a line, and does not just wake whom it saw last. */
 bool law_has_queues(void);
 

@@ -60,15 +60,10 @@ struct locker {
     int locked; /* how often */
 };
 
-/* Strikes right behind the next lock, if there is one. */
-static void (*striker)(void *argument);
-
 static enum dz_poll counted_lock(struct locker *self)
 {
-    if (striker != NULL)
-        interrupt_at_next_unmask(striker, NULL);
-    striker = NULL;
     self->polls++;
+    strike_behind_wait();
     return lock();
 }
 
@@ -646,8 +641,9 @@ static void an_unlock_behind_the_registration_is_not_lost(void **state)
     (void)state;
     begin(&kinds[CRITICAL]);
     assert_true(try_lock());
-    striker = unlock_in_handler;
+    prepare_strike(unlock_in_handler, NULL);
     locker = spawn();
+    assert_true(has_struck_in_queue());
     run_to_rest(&executor);
     assert_int_equal(locker->locked, 1);
     assert_int_equal(locker->polls, 2);

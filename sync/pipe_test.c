@@ -100,6 +100,7 @@ static enum dz_poll work(
     self->polls++;
     if (self->gives_up)
         return DZ_READY;
+    strike_behind_wait();
     if (poll(self) == DZ_PENDING)
         return DZ_PENDING;
     self->is_done = true;
@@ -1219,13 +1220,13 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct worker *worker;
+        const struct worker *worker;
 
         begin(&kinds[0]);
-        worker = dz_pool_claim(pools[i]);
-        worker->len = 1;
-        dz_executor_spawn(&executor, &worker->task);
-        interrupt_at_next_unmask(write_from_handler, text);
+        prepare_strike(write_from_handler, text);
+        worker = spawn(pools[i], 1);
+        assert_true(has_struck_in_queue());
+        assert_false(worker->is_done);
         run_to_rest();
         assert_true(worker->is_done);
     }

@@ -87,10 +87,16 @@ static enum dz_poll sending_poll(struct worker *self)
     return DZ_READY;
 }
 
+static enum dz_poll receive(struct worker *self)
+{
+    strike_behind_wait();
+    return dz_receiver_receive(receiver, &self->item);
+}
+
 static enum dz_poll receiving_poll(struct worker *self)
 {
     async (self) {
-        await(dz_receiver_receive(receiver, &self->item));
+        await(receive(self));
         self->is_done = true;
     }
     return DZ_READY;
@@ -630,14 +636,17 @@ static void an_interrupt_removes(void **state)
 /* W10: the value comes right behind the look that found nothing. */
 static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 {
+    const struct worker *worker;
     struct item urgent = {0, 'u'};
 
     (void)state;
     begin(&kinds[2]);
-    interrupt_at_next_unmask(send_in_handler, &urgent);
-    (void)spawn(&receivings, 0, ' ');
+    prepare_strike(send_in_handler, &urgent);
+    worker = spawn(&receivings, 0, ' ');
+    assert_true(has_struck_in_queue());
+    assert_false(worker->is_done);
     run_to_rest();
-    assert_int_equal(receivings_slots[0].item.name, 'u');
+    assert_int_equal(worker->item.name, 'u');
 }
 
 /* ---- Misuse. */

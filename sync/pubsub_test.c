@@ -74,6 +74,7 @@ struct worker {
 static enum dz_poll publish_poll(struct worker *self)
 {
     self->polls++;
+    strike_behind_wait();
     return dz_publisher_publish(publisher, &self->value);
 }
 
@@ -89,6 +90,7 @@ static enum dz_poll publishing_poll(struct worker *self)
 static enum dz_poll next_poll(struct worker *self)
 {
     self->polls++;
+    strike_behind_wait();
     return dz_subscriber_next(self->subscriber, &self->received[self->done]);
 }
 
@@ -1173,20 +1175,23 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct worker *worker;
+        const struct worker *worker;
         int message = 9;
 
         begin_with(&kinds[which[i]], 1);
-        worker = spawn_not_run(&readings, 1);
-        worker->subscriber = &subscribers[0];
-        interrupt_at_next_unmask(do_all_in_a_handler, &message);
+        prepare_strike(do_all_in_a_handler, &message);
+        worker = spawn_reading(0, 1);
+        assert_int_equal(has_struck_in_queue(), which[i] == QUEUE_1);
+        assert_int_equal(worker->done, 0);
         run_to_rest();
         assert_int_equal(worker->done, 1);
 
         begin_with(&kinds[which[i]], 1);
         fill(0);
-        worker = spawn_not_run(&publishings, 1);
-        interrupt_at_next_unmask(clear_in_a_handler, NULL);
+        prepare_strike(clear_in_a_handler, NULL);
+        worker = spawn_publishing(1, 1);
+        assert_int_equal(has_struck_in_queue(), which[i] == QUEUE_1);
+        assert_int_equal(worker->done, 0);
         run_to_rest();
         assert_int_equal(worker->done, 1);
     }

@@ -9,7 +9,7 @@ void dz_rpc_misuse(const struct dz_rpc *self, const struct dz_rpc_type *type)
 
 /* Only within a reply. A caller that is cancelled serves the line, too, in
  * which the next one may already stand. */
-static bool grant_response(struct dz_queue *responses,
+bool dz_rpc_grant_response(struct dz_queue *responses,
     const struct dz_queue_type *type, uintptr_t *request)
 {
     struct dz_rpc *self = container_of(responses, struct dz_rpc, responses);
@@ -21,15 +21,12 @@ static bool grant_response(struct dz_queue *responses,
 
 /* The caller was cancelled before it came for its response: it is the next
  * one's turn. */
-static void drop_response(struct dz_queue *responses,
+void dz_rpc_drop_response(struct dz_queue *responses,
     const struct dz_queue_type *type, uintptr_t request)
 {
     struct dz_rpc *self = container_of(responses, struct dz_rpc, responses);
 
-    (void)type;
     (void)request;
-    dz_units_give(&self->permits);
+    dz_wait_give(&self->permits,
+        &container_of(type, struct dz_rpc_type, responses)->object);
 }
-
-const struct dz_queue_type dz_rpc_responses = {
-    grant_response, drop_response, DZ_IN_ORDER};

@@ -44,17 +44,25 @@
  *    next receive gets it again, before all others. So no caller hangs and no
  *    request is lost; but a job may be begun more than once. A service whose
  *    jobs must not be replies in its guard instead, that it has failed.
+ *  - Until it is ready, a call is polled with the same question, which is
+ * handed in once: what is written to it later changes nothing.
  *  - A second service waits until there is a job for it, in line. So services
  *    take turns, and one that is restarted need not know whether the old one is
  *    gone.
  *  - try_post hands in a request that nobody waits for, if it is its turn right
  *    now.
  *
- * A caller's state is the place of its waiter, so a call costs no memory. For
- * that reason there is no single-slot variant.
+ * A caller's state is the place of its waiter, so a call costs no memory.
+ *
+ * DZ_RPC_DEFINE_SINGLE_SLOT defines the same with one waker slot in place of
+ * each of the two lines, for comparison: there, a woken caller may find that
+ * another was faster, and several that wait never let the core sleep. The
+ * caller of the job in flight needs no line: there is only one.
  */
 
 #include "sync/wait.h"
+
+enum { DZ_RPC_RESPONSE = 1 }; /* the one request of the queue */
 
 enum dz_rpc_state {
     DZ_RPC_RESTING,
@@ -65,7 +73,7 @@ enum dz_rpc_state {
 /* The request and the response lie behind it, in the typed struct. */
 struct dz_rpc {
     struct dz_units permits; /* to hand in a request, 1 at first;
-                                index: 1 while a service is at work */
+                                index: enum dz_rpc_state */
     struct dz_units jobs;    /* that wait for a service */
     struct dz_queue
         responses; /* the caller of the job in flight, if it waits */
@@ -74,17 +82,27 @@ struct dz_rpc {
 /* What all services of a type have in common. In flash. */
 struct dz_rpc_type {
     struct dz_object object;
+    struct dz_queue_type responses;
     size_t request_size; /* in bytes */
     size_t request;      /* its offset in the typed struct */
     size_t response_size;
     size_t response;
 };
 
-extern const struct dz_queue_type dz_rpc_responses;
-
 /* The service in its typed struct, in such a way that the compiler knows of the
  * values behind it. */
 #define dz_rpc_of(self) ((struct dz_rpc *)(void *)(self))
+
+/* The initial value of dz_rpc_type.responses. */
+#define DZ_RPC_RESPONSES                                         \
+    {                                                            \
+        dz_rpc_grant_response, dz_rpc_drop_response, DZ_IN_ORDER \
+    }
+
+bool dz_rpc_grant_response(struct dz_queue *responses,
+    const struct dz_queue_type *type, uintptr_t *request);
+void dz_rpc_drop_response(struct dz_queue *responses,
+    const struct dz_queue_type *type, uintptr_t request);
 
 _Noreturn void dz_rpc_misuse(const struct dz_rpc *self,
     const struct dz_rpc_type *type) __attribute__((cold));
@@ -101,9 +119,9 @@ DZ_INLINE void dz_rpc_hand_in(
 DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_collect_unlock(struct dz_rpc *self,
     const struct dz_rpc_type *type, void *response, dz_key key)
 {
-    uintptr_t request = 1;
+    uintptr_t request;
 
-    if (!dz_queue_take(&self->responses, &dz_rpc_responses, &request))
+    if (!dz_queue_take(&self->responses, &type->responses, &request))
         return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
     if (response != NULL)
         __builtin_memcpy(
@@ -112,25 +130,27 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_collect_unlock(struct dz_rpc *self,
     return DZ_READY;
 }
 
-/* The branch that runs now is the caller of the job in flight. */
-DZ_INLINE bool dz_rpc_is_caller(const struct dz_rpc *self)
-{
-    return dz_current->place == (uintptr_t)&self->responses + DZ_PLACE_QUEUE;
-}
-
+/* The caller of the job in flight has its place in `responses`. A single slot
+ * does not look whether a branch waits elsewhere; here it must not, for it is
+ * about to stand in a queue. */
 DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_call(struct dz_rpc *self,
     const struct dz_rpc_type *type, const void *request, void *response)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key;
 
-    if (dz_rpc_is_caller(self))
+    dz_wait_check(self, &type->object);
+    if (type->object.policy == DZ_SINGLE_SLOT)
+        dz_queue_turn_to(
+            &self->responses, DZ_RPC_RESPONSE, type->object.owner != 0);
+    key = dz_lock(self, &type->object);
+    if (dz_queue_has_asked(&self->responses, DZ_RPC_RESPONSE))
         return dz_rpc_collect_unlock(self, type, response, key);
     if (!dz_wait_take(&self->permits, self, &type->object, 1)) {
         dz_unlock(self, &type->object, key);
         return DZ_PENDING;
     }
     dz_rpc_hand_in(self, type, request);
-    dz_queue_append(&self->responses, &dz_rpc_responses, 1);
+    dz_queue_append(&self->responses, &type->responses, DZ_RPC_RESPONSE);
     return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
 }
 
@@ -230,45 +250,52 @@ DZ_INLINE void dz_rpc_put_back(
  *     void NAME_reply(self, const response *answer)      panics if no job is
  *     void NAME_put_back(self)                           received
  */
-#define DZ_RPC_DEFINE(NAME, request_type, response_type, mutex)              \
-    struct NAME {                                                            \
-        struct dz_rpc rpc;                                                   \
-        DZ_OWNER                                                             \
-        request_type request;                                                \
-        response_type response;                                              \
-    };                                                                       \
-    static const struct dz_rpc_type NAME##_type = {                          \
-        DZ_OBJECT(NAME, mutex, DZ_QUEUE), sizeof(request_type),              \
-        offsetof(struct NAME, request), sizeof(response_type),               \
-        offsetof(struct NAME, response)};                                    \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_call(struct NAME *self,         \
-        const request_type *question, response_type *answer)                 \
-    {                                                                        \
-        return dz_rpc_call(dz_rpc_of(self), &NAME##_type, question, answer); \
-    }                                                                        \
-    DZ_INLINE bool NAME##_try_post(                                          \
-        struct NAME *self, const request_type *question)                     \
-    {                                                                        \
-        return dz_rpc_try_post(dz_rpc_of(self), &NAME##_type, question);     \
-    }                                                                        \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_receive(                        \
-        struct NAME *self, request_type *question)                           \
-    {                                                                        \
-        return dz_rpc_receive(dz_rpc_of(self), &NAME##_type, question);      \
-    }                                                                        \
-    DZ_INLINE bool NAME##_try_receive(                                       \
-        struct NAME *self, request_type *question)                           \
-    {                                                                        \
-        return dz_rpc_try_receive(dz_rpc_of(self), &NAME##_type, question);  \
-    }                                                                        \
-    DZ_INLINE void NAME##_reply(                                             \
-        struct NAME *self, const response_type *answer)                      \
-    {                                                                        \
-        dz_rpc_reply(dz_rpc_of(self), &NAME##_type, answer);                 \
-    }                                                                        \
-    DZ_INLINE void NAME##_put_back(struct NAME *self)                        \
-    {                                                                        \
-        dz_rpc_put_back(dz_rpc_of(self), &NAME##_type);                      \
+#define DZ_RPC_DEFINE(NAME, request_type, response_type, mutex) \
+    DZ_RPC_DEFINE_POLICY(NAME, request_type, response_type, mutex, DZ_QUEUE)
+
+#define DZ_RPC_DEFINE_SINGLE_SLOT(NAME, request_type, response_type, mutex) \
+    DZ_RPC_DEFINE_POLICY(                                                   \
+        NAME, request_type, response_type, mutex, DZ_SINGLE_SLOT)
+
+#define DZ_RPC_DEFINE_POLICY(NAME, request_type, response_type, mutex, policy) \
+    struct NAME {                                                              \
+        struct dz_rpc rpc;                                                     \
+        DZ_OWNER                                                               \
+        request_type request;                                                  \
+        response_type response;                                                \
+    };                                                                         \
+    static const struct dz_rpc_type NAME##_type = {                            \
+        DZ_OBJECT(NAME, mutex, policy), DZ_RPC_RESPONSES,                      \
+        sizeof(request_type), offsetof(struct NAME, request),                  \
+        sizeof(response_type), offsetof(struct NAME, response)};               \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_call(struct NAME *self,           \
+        request_type const *question, response_type *answer)                   \
+    {                                                                          \
+        return dz_rpc_call(dz_rpc_of(self), &NAME##_type, question, answer);   \
+    }                                                                          \
+    DZ_INLINE bool NAME##_try_post(                                            \
+        struct NAME *self, request_type const *question)                       \
+    {                                                                          \
+        return dz_rpc_try_post(dz_rpc_of(self), &NAME##_type, question);       \
+    }                                                                          \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_receive(                          \
+        struct NAME *self, request_type *question)                             \
+    {                                                                          \
+        return dz_rpc_receive(dz_rpc_of(self), &NAME##_type, question);        \
+    }                                                                          \
+    DZ_INLINE bool NAME##_try_receive(                                         \
+        struct NAME *self, request_type *question)                             \
+    {                                                                          \
+        return dz_rpc_try_receive(dz_rpc_of(self), &NAME##_type, question);    \
+    }                                                                          \
+    DZ_INLINE void NAME##_reply(                                               \
+        struct NAME *self, response_type const *answer)                        \
+    {                                                                          \
+        dz_rpc_reply(dz_rpc_of(self), &NAME##_type, answer);                   \
+    }                                                                          \
+    DZ_INLINE void NAME##_put_back(struct NAME *self)                          \
+    {                                                                          \
+        dz_rpc_put_back(dz_rpc_of(self), &NAME##_type);                        \
     }
 
 #endif

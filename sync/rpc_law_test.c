@@ -5,7 +5,7 @@
  *
  * The job in flight waits for a service, or a service is at work, or there is a
  * response. Its caller stands in front of the line in which the others wait to
- * hand in; so if the one in front has not handed in, the job's caller is gone.
+ * hand in. Once that caller is gone, the response is as good as no job.
  */
 
 #include "sync/law.h"
@@ -16,11 +16,13 @@ enum { CALLERS = 0, SERVICES = 1, VALUES = 100 };
 DZ_RPC_DEFINE(critical_service, uint32_t, uint32_t, DZ_CRITICAL_SECTION)
 DZ_RPC_DEFINE(thread_service, uint32_t, uint32_t, DZ_THREAD_MODE)
 DZ_RPC_DEFINE(noop_service, uint32_t, uint32_t, DZ_NOOP)
+DZ_RPC_DEFINE_SINGLE_SLOT(slot_service, uint32_t, uint32_t, DZ_CRITICAL_SECTION)
 
 static const struct dz_object *const types[] = {
     &critical_service_type.object,
     &thread_service_type.object,
     &noop_service_type.object,
+    &slot_service_type.object,
 };
 
 static struct critical_service service;
@@ -28,10 +30,11 @@ static const struct dz_rpc_type *type;
 
 /* ---- The model. */
 
-static bool is_idle;     /* nothing in flight, or promised to be */
-static bool has_job;     /* that is promised to no service */
-static bool is_at_work;  /* a service */
-static bool has_replied; /* and nobody has the response */
+static bool is_idle;                  /* nothing in flight, or promised to be */
+static bool has_job;                  /* that is promised to no service */
+static bool is_at_work;               /* a service */
+static bool has_replied;              /* and nobody has the response */
+static const struct law_call *caller; /* whose job it is; NULL: a post's */
 static uint32_t request;
 static uint32_t response;
 
@@ -48,21 +51,31 @@ static bool take_flag(bool *flag)
     return was_set;
 }
 
+/* The caller waits still, and for this response: a new call of its has not
+ * handed in. */
+static bool is_awaited(void)
+{
+    return caller != NULL && has_handed_in(caller) && law_is_waiting(caller);
+}
+
 static bool reserve_turn(struct law_call *call)
 {
     if (has_handed_in(call))
         return take_flag(&has_replied);
-    return take_flag(&is_idle) || take_flag(&has_replied);
+    return take_flag(&is_idle) || (!is_awaited() && take_flag(&has_replied));
 }
 
 static void pass_turn(struct law_call *call)
 {
-    (void)call;
-    is_idle = true;
+    if (has_handed_in(call))
+        has_replied = true;
+    else
+        is_idle = true;
 }
 
-static bool hand_in(struct law_call *call)
+static bool post_model(struct law_call *call)
 {
+    caller = NULL;
     request = call->argument;
     has_job = true;
     return true;
@@ -71,12 +84,13 @@ static bool hand_in(struct law_call *call)
 static bool call_model(struct law_call *call)
 {
     if (!has_handed_in(call)) {
+        (void)post_model(call);
+        caller = call;
         call->model[0] = 1;
-        (void)hand_in(call);
         return false;
     }
     call->expected[0] = response;
-    pass_turn(call);
+    is_idle = true;
     return true;
 }
 
@@ -165,7 +179,7 @@ static const struct law_operation operations[] = {
     {"call", LAW_WAITS, CALLERS, 8, VALUES, call_real, .reserve = reserve_turn,
         .perform = call_model, .give_back = pass_turn},
     {"try_post", LAW_TRIES, CALLERS, 2, VALUES, try_post,
-        .reserve = reserve_turn, .perform = hand_in},
+        .reserve = reserve_turn, .perform = post_model},
     {"receive", LAW_WAITS, SERVICES, 4, .real = receive, .reserve = reserve_job,
         .perform = begin_work, .give_back = pass_job},
     {"try_receive", LAW_TRIES, SERVICES, 3, .real = try_receive,
@@ -181,6 +195,7 @@ static void reset(const struct dz_object *chosen)
     service = (struct critical_service){0};
     type = (const struct dz_rpc_type *)(const void *)chosen;
     is_idle = true;
+    caller = NULL;
     has_job = false;
     is_at_work = false;
     has_replied = false;
@@ -188,8 +203,9 @@ static void reset(const struct dz_object *chosen)
 
 static void compare(void)
 {
-    law_check(dz_units_free(&service.rpc.permits, 1) ==
-        (is_idle || has_replied ? 1 : 0));
+    bool has_turn = is_idle || (has_replied && !is_awaited());
+
+    law_check(dz_units_free(&service.rpc.permits, 1) == (has_turn ? 1 : 0));
     law_check(dz_units_free(&service.rpc.jobs, 0) == (has_job ? 1 : 0));
     law_check((service.rpc.permits.index != DZ_RPC_RESTING) == is_at_work);
 }

@@ -7,13 +7,16 @@
 
 enum { TASKS = 4 };
 
-#define FOR_EACH_KIND(X)      \
-    X(noop, DZ_NOOP)          \
-    X(thread, DZ_THREAD_MODE) \
-    X(critical, DZ_CRITICAL_SECTION)
+#define FOR_EACH_KIND(X)                           \
+    X(noop, DZ_NOOP, DZ_QUEUE)                     \
+    X(thread, DZ_THREAD_MODE, DZ_QUEUE)            \
+    X(critical, DZ_CRITICAL_SECTION, DZ_QUEUE)     \
+    X(noop_slot, DZ_NOOP, DZ_SINGLE_SLOT)          \
+    X(thread_slot, DZ_THREAD_MODE, DZ_SINGLE_SLOT) \
+    X(critical_slot, DZ_CRITICAL_SECTION, DZ_SINGLE_SLOT)
 
-#define DEFINE(name, mutex)              \
-    DZ_RPC_DEFINE(name, int, int, mutex) \
+#define DEFINE(name, mutex, policy)                     \
+    DZ_RPC_DEFINE_POLICY(name, int, int, mutex, policy) \
     static struct name name;
 
 FOR_EACH_KIND(DEFINE)
@@ -25,11 +28,11 @@ struct kind {
     const struct dz_rpc_type *type;
 };
 
-#define ENTRY(name, mutex) {&name, sizeof(name), &name##_type},
+#define ENTRY(name, mutex, policy) {&name, sizeof(name), &name##_type},
 
 static const struct kind kinds[] = {FOR_EACH_KIND(ENTRY)};
 
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), CRITICAL = 2 };
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), QUEUES = 3, CRITICAL = 2 };
 
 static const struct kind *kind;
 static struct dz_executor executor;
@@ -73,23 +76,12 @@ struct worker {
     bool is_cancelled;
 };
 
-/* Strikes right behind the next call or receive, if there is one. */
-static void (*striker)(void *argument);
-static bool striker_was_served;
-
-static void strike_behind(struct worker *self)
-{
-    if (striker != NULL)
-        interrupt_at_next_unmask(striker, &striker_was_served);
-    striker = NULL;
-    self->polls++;
-}
-
 static enum dz_poll call(struct worker *self)
 {
     if (self->is_cancelled)
         return DZ_READY;
-    strike_behind(self);
+    self->polls++;
+    strike_behind_wait();
     return dz_rpc_call(service(), kind->type, &self->request, &self->response);
 }
 
@@ -104,7 +96,8 @@ static enum dz_poll caller_poll(struct worker *self)
 
 static enum dz_poll receive(struct worker *self)
 {
-    strike_behind(self);
+    self->polls++;
+    strike_behind_wait();
     return dz_rpc_receive(service(), kind->type, &self->request);
 }
 
@@ -139,7 +132,7 @@ static void run_to_rest(void)
     }
 }
 
-static struct worker *spawn(const struct dz_pool *pool, int request)
+static struct worker *start(const struct dz_pool *pool, int request)
 {
     struct worker *worker = dz_pool_claim(pool);
 
@@ -147,6 +140,13 @@ static struct worker *spawn(const struct dz_pool *pool, int request)
     worker->request = request;
     worker->count = 1;
     dz_executor_spawn(&executor, &worker->task);
+    return worker;
+}
+
+static struct worker *spawn(const struct dz_pool *pool, int request)
+{
+    struct worker *worker = start(pool, request);
+
     run_to_rest();
     return worker;
 }
@@ -158,6 +158,7 @@ static void cancel(struct worker *worker)
 }
 
 #define FOR_ALL_KINDS for (unsigned each = 0; each < KINDS; each++)
+#define FOR_ALL_QUEUES for (unsigned each = 0; each < QUEUES; each++)
 
 /* Section 3: basic. */
 static void a_caller_gets_the_response_to_its_request(void **state)
@@ -199,7 +200,7 @@ static void a_waiting_service_is_woken_by_a_call(void **state)
 static void callers_are_served_in_the_order_in_which_they_came(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *caller[3];
 
@@ -220,7 +221,7 @@ static void callers_are_served_in_the_order_in_which_they_came(void **state)
 static void blocked_callers_and_services_cost_no_polls(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         begin(&kinds[each]);
         for (int i = 0; i < 3; i++)
@@ -236,6 +237,57 @@ static void blocked_callers_and_services_cost_no_polls(void **state)
             assert_int_equal(callers_slots[i].polls, 1);
             assert_int_equal(receivers_slots[i].polls, 1);
         }
+    }
+}
+
+/* X1, and the same for services. */
+static void idle_waiters_are_polled_only_under_the_single_slot_policy(
+    void **state)
+{
+    const struct dz_pool *const pools[] = {&callers, &receivers};
+
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        for (int i = 0; i < 2; i++) {
+            struct worker *worker[2];
+
+            begin(&kinds[each]);
+            assert_true(try_post(9));
+            assert_int_equal(try_receive(), 9);
+            worker[0] = spawn(pools[i], 0);
+            worker[1] = start(pools[i], 0);
+            for (int round = 0; round < 1000; round++)
+                dz_executor_poll(&executor);
+            if (kind->type->object.policy == DZ_QUEUE)
+                assert_int_equal(worker[0]->polls + worker[1]->polls, 2);
+            else
+                assert_true(worker[0]->polls + worker[1]->polls > 1000);
+        }
+    }
+}
+
+/* What the other policy is there to show. */
+static void under_the_single_slot_policy_another_may_be_faster(void **state)
+{
+    (void)state;
+    for (unsigned each = QUEUES; each < KINDS; each++) {
+        struct worker *caller;
+
+        begin(&kinds[each]);
+        assert_true(try_post(9));
+        assert_int_equal(try_receive(), 9);
+        caller = spawn(&callers, 1);
+        reply(0);
+        assert_true(try_post(8));
+        run_to_rest();
+        assert_int_equal(try_receive(), 8);
+        reply(0);
+        run_to_rest();
+        assert_int_equal(try_receive(), 1);
+        reply(2);
+        run_to_rest();
+        assert_int_equal(caller->response, 2);
     }
 }
 
@@ -267,7 +319,7 @@ static void who_calls_in_a_loop_starves_nobody(void **state)
 static void a_call_that_is_cancelled_in_line_is_never_served(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *caller[3];
 
@@ -291,7 +343,7 @@ static void a_call_that_is_cancelled_when_it_is_its_turn_passes_it_on(
     void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *caller[2];
 
@@ -331,7 +383,7 @@ static void a_call_that_is_cancelled_when_handed_in_is_served_all_the_same(
             reply(11);
             if (point == 2)
                 cancel(first); /* the response is there */
-            assert_true(second->task.waiter.place & DZ_PLACE_GRANTED);
+            assert_true(dz_executor_is_ready(&executor));
             run_to_rest();
             assert_int_equal(first->response, 0);
             assert_int_equal(try_receive(), 2);
@@ -466,7 +518,7 @@ static void a_post_is_served_and_waited_for_by_nobody(void **state)
 static void a_service_that_comes_late_finds_the_job(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *receiver;
 
@@ -484,7 +536,7 @@ static void a_service_that_comes_late_finds_the_job(void **state)
 static void a_cancelled_service_passes_the_job_on(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *first;
         struct worker *second;
@@ -505,7 +557,7 @@ static void a_cancelled_service_passes_the_job_on(void **state)
 static void two_services_take_turns(void **state)
 {
     (void)state;
-    FOR_ALL_KINDS
+    FOR_ALL_QUEUES
     {
         struct worker *first;
         struct worker *second;
@@ -795,6 +847,43 @@ static void a_service_can_have_nothing_to_say(void **state)
     assert_true(led_service_try_post(&led, &is_on));
 }
 
+/* Walks away from another wait, and calls. */
+struct stray {
+    struct dz_task task;
+    int value;
+};
+
+static enum dz_poll stray_poll(struct stray *self)
+{
+    int request = 1;
+
+    walk_away_from(int_signal_wait(&conversion, &self->value));
+    return dz_rpc_call(service(), kind->type, &request, &self->value);
+}
+
+DZ_TASK_POOL(strays, struct stray, stray_poll, 1)
+
+static void call_while_waiting_elsewhere(void)
+{
+    struct stray *stray;
+
+    (void)strays_claim(&stray);
+    dz_executor_spawn(&executor, &stray->task);
+    run_to_rest();
+}
+
+static void a_call_by_who_still_waits_elsewhere_panics(void **state)
+{
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        begin(&kinds[each]);
+        memset(&conversion, 0, sizeof(conversion));
+        assert_says(last_words_of(call_while_waiting_elsewhere),
+            "is an await missing?");
+    }
+}
+
 static void reply_in_handler(void *argument)
 {
     int request;
@@ -808,12 +897,14 @@ static void reply_in_handler(void *argument)
 static void an_interrupt_can_serve(void **state)
 {
     struct worker *caller;
+    bool has_served = false;
 
     (void)state;
     begin(&kinds[CRITICAL]);
-    striker = reply_in_handler;
+    prepare_strike(reply_in_handler, &has_served);
     caller = spawn(&callers, 1);
-    assert_true(striker_was_served);
+    assert_true(has_struck_in_queue());
+    assert_true(has_served);
     assert_int_equal(caller->response, 33);
     assert_int_equal(caller->polls, 2);
 }
@@ -825,19 +916,22 @@ static void post_in_handler(void *argument)
     *(bool *)argument = critical_try_post(&critical, &request);
 }
 
+/* W10 */
 static void an_interrupt_can_post(void **state)
 {
     struct worker *receiver;
+    bool was_taken = false;
 
     (void)state;
     begin(&kinds[CRITICAL]);
-    striker = post_in_handler;
+    prepare_strike(post_in_handler, &was_taken);
     receiver = spawn(&receivers, 0);
-    assert_true(striker_was_served);
+    assert_true(has_struck_in_queue());
+    assert_true(was_taken);
     assert_int_equal(receiver->request, 8);
     assert_int_equal(receiver->polls, 2);
-    interrupt_now(post_in_handler, &striker_was_served);
-    assert_false(striker_was_served);
+    interrupt_now(post_in_handler, &was_taken);
+    assert_false(was_taken);
 }
 
 /* W11: within the reply, it is still the caller's turn. */
@@ -967,6 +1061,8 @@ RUN_TESTS(TEST(a_caller_gets_the_response_to_its_request),
     TEST(a_waiting_service_is_woken_by_a_call),
     TEST(callers_are_served_in_the_order_in_which_they_came),
     TEST(blocked_callers_and_services_cost_no_polls),
+    TEST(idle_waiters_are_polled_only_under_the_single_slot_policy),
+    TEST(under_the_single_slot_policy_another_may_be_faster),
     TEST(who_calls_in_a_loop_starves_nobody),
     TEST(a_call_that_is_cancelled_in_line_is_never_served),
     TEST(a_call_that_is_cancelled_when_it_is_its_turn_passes_it_on),
@@ -983,8 +1079,9 @@ RUN_TESTS(TEST(a_caller_gets_the_response_to_its_request),
     TEST(a_job_whose_caller_is_gone_can_be_put_back),
     TEST(the_example_of_the_header_works),
     TEST(a_service_that_is_cancelled_at_work_begins_anew),
-    TEST(a_service_can_have_nothing_to_say), TEST(an_interrupt_can_serve),
-    TEST(an_interrupt_can_post),
+    TEST(a_service_can_have_nothing_to_say),
+    TEST(a_call_by_who_still_waits_elsewhere_panics),
+    TEST(an_interrupt_can_serve), TEST(an_interrupt_can_post),
     TEST(an_interrupt_within_a_reply_finds_the_service_busy),
     TEST(a_reply_without_a_job_panics),
     TEST(misuse_in_a_handler_names_the_service))

@@ -74,7 +74,10 @@ struct locker {
 static enum dz_poll counted_lock(struct locker *self)
 {
     self->polls++;
-    return self->gives_up ? DZ_READY : lock(self->request);
+    if (self->gives_up)
+        return DZ_READY;
+    strike_behind_wait();
+    return lock(self->request);
 }
 
 static enum dz_poll locker_poll(struct locker *self)
@@ -540,14 +543,14 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct locker *reader;
+        const struct locker *reader;
 
         begin(&kinds[critical[i]]);
         assert_true(try_lock(DZ_RWLOCK_WRITE));
-        reader = dz_pool_claim(&lockers);
-        reader->request = DZ_RWLOCK_READ;
-        dz_executor_spawn(&executor, &reader->task);
-        interrupt_at_next_unmask(unlock_in_handler, &request);
+        prepare_strike(unlock_in_handler, &request);
+        reader = spawn(DZ_RWLOCK_READ);
+        assert_int_equal(has_struck_in_queue(), critical[i] != SLOT);
+        assert_false(reader->is_in);
         run_to_rest(&executor);
         assert_true(reader->is_in);
     }

@@ -108,6 +108,7 @@ static enum dz_poll wish_poll(struct taker *self)
     self->polls++;
     if (self->wish == GIVE_UP)
         return DZ_READY;
+    strike_behind_wait();
     if (self->wish == ALL)
         return acquire_all(self->count, &self->got);
     if (acquire(self->count) == DZ_PENDING)
@@ -780,14 +781,13 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct taker *taker;
+        const struct taker *taker;
 
         begin(&kinds[critical[i]], 0);
-        taker = dz_pool_claim(&takers);
-        taker->count = 1;
-        taker->got = UINT_MAX;
-        dz_executor_spawn(&executor, &taker->task);
-        interrupt_at_next_unmask(release_in_handler, &count);
+        prepare_strike(release_in_handler, &count);
+        taker = spawn(1);
+        assert_int_equal(has_struck_in_queue(), critical[i] != SLOT);
+        assert_false(is_served(taker));
         run_to_rest(&executor);
         assert_true(is_served(taker));
     }

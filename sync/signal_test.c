@@ -28,6 +28,7 @@ struct waiting {
 static enum dz_poll level_poll(struct waiting *self)
 {
     self->polls++;
+    strike_behind_wait();
     return level_signal_wait(&level, &self->value[self->taken]);
 }
 
@@ -43,6 +44,7 @@ static enum dz_poll waiting_poll(struct waiting *self)
 static enum dz_poll slot_poll(struct waiting *self)
 {
     self->polls++;
+    strike_behind_wait();
     return slot_signal_wait(&slot, &self->value[self->taken]);
 }
 
@@ -351,6 +353,11 @@ static void an_interrupt_sends(void **state)
     assert_int_equal(waiting->value[0], 9);
 }
 
+static void send_to_slot(void *argument)
+{
+    slot_signal_send(&slot, *(int *)argument);
+}
+
 /* W10 */
 static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 {
@@ -359,9 +366,16 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     begin();
-    waiting = dz_pool_claim(&waitings);
-    dz_executor_spawn(&executor, &waiting->task);
-    interrupt_at_next_unmask(send_from_handler, &value);
+    prepare_strike(send_from_handler, &value);
+    waiting = spawn(&waitings);
+    assert_true(has_struck_in_queue());
+    assert_int_equal(waiting->taken, 0);
+    run_to_rest();
+    assert_int_equal(waiting->value[0], 9);
+
+    prepare_strike(send_to_slot, &value);
+    waiting = spawn(&slot_waitings);
+    assert_int_equal(waiting->taken, 0);
     run_to_rest();
     assert_int_equal(waiting->value[0], 9);
 }

@@ -96,6 +96,7 @@ static enum dz_poll changed_large(struct looker *self)
 static enum dz_poll look_poll(struct looker *self)
 {
     self->polls++;
+    strike_behind_wait();
     return self->look(self);
 }
 
@@ -953,12 +954,14 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct looker *looker;
+        const struct looker *looker;
         int value = 9;
 
         begin(&kinds[which[i]]);
-        looker = spawn_not_run(changed, 1);
-        interrupt_at_next_unmask(send_from_handler, &value);
+        prepare_strike(send_from_handler, &value);
+        looker = spawn(changed, 1);
+        assert_int_equal(has_struck_in_queue(), which[i] == QUEUE);
+        assert_int_equal(looker->count, 0);
         run_to_rest();
         assert_int_equal(looker->values[0], 10);
     }

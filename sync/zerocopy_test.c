@@ -140,17 +140,12 @@ static enum dz_poll reserve(struct worker *self)
     return poll;
 }
 
-/* Strikes right behind the next receive, if there is one. */
-static void (*striker)(void *argument);
-
 static enum dz_poll receive(struct worker *self)
 {
     enum dz_poll poll;
     void *item;
 
-    if (striker != NULL)
-        interrupt_at_next_unmask(striker, NULL);
-    striker = NULL;
+    strike_behind_wait();
     poll = dz_zerocopy_receiver_receive(receiver, &item);
     self->polls++;
     self->frame = item;
@@ -835,8 +830,9 @@ static void an_interrupt_behind_the_registration_is_not_lost(void **state)
 
     (void)state;
     begin(&kinds[CRITICAL_1]);
-    striker = send_in_handler;
+    prepare_strike(send_in_handler, NULL);
     worker = spawn(&receivings);
+    assert_true(has_struck_in_queue());
     run_to_rest();
     assert_int_equal(worker->frame->value, 4);
     assert_int_equal(worker->polls, 2);
