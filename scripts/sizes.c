@@ -419,7 +419,7 @@ const uint32_t *once_lock_of_a_word__get_or_init(
 
 bool once_lock_of_a_word__take(struct word_once_lock *self, uint32_t *word)
 {
-    return word_once_lock_take(self, word);
+    return word_once_lock_try_take(self, word);
 }
 
 /* ---- pipe of 16 bytes */
