@@ -11,10 +11,8 @@ DZ_BARRIER_DEFINE(noop_barrier, 2, DZ_NOOP)
 DZ_BARRIER_DEFINE(single_barrier, 1, DZ_CRITICAL_SECTION)
 
 static const struct dz_object *const types[] = {
-    &critical_barrier_type.object,
-    &thread_barrier_type.object,
-    &noop_barrier_type.object,
-    &single_barrier_type.object,
+    &critical_barrier_type.object, &thread_barrier_type.object,
+    &noop_barrier_type.object, &single_barrier_type.object, /* nobody waits */
 };
 
 static struct critical_barrier object;
@@ -36,6 +34,13 @@ static bool reserve(struct law_call *call)
     return true;
 }
 
+/* It has come. */
+static bool is_there(struct law_call *call, const struct law_call *walked)
+{
+    call->model[0] = walked->model[0];
+    return true;
+}
+
 /* ---- The barrier. */
 
 static bool wait_real(struct law_call *call)
@@ -45,7 +50,8 @@ static bool wait_real(struct law_call *call)
 }
 
 static const struct law_operation operations[] = {
-    {"wait", LAW_WAITS, 0, 8, .real = wait_real, .reserve = reserve},
+    {"wait", LAW_WAITS, 0, 8, .real = wait_real, .reserve = reserve,
+        .goes_on = is_there, .never = 1U << 3},
 };
 
 static void reset(const struct dz_object *chosen)

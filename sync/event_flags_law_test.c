@@ -65,6 +65,23 @@ static bool tell(struct law_call *call)
     return true;
 }
 
+static bool is_the_same(struct law_call *call, const struct law_call *walked)
+{
+    call->model[0] = walked->model[0];
+    return call->operation == walked->operation &&
+        call->argument == walked->argument;
+}
+
+/* What was granted may be an answer to both. */
+static bool has_its_answer(struct law_call *call, const struct law_call *walked)
+{
+    uint32_t granted = walked->model[0];
+
+    return is_the_same(call, walked) ||
+        (call->operation == walked->operation && granted != 0 &&
+            (granted & ~call->argument) == 0);
+}
+
 static bool set_model(struct law_call *call)
 {
     flags |= call->argument;
@@ -137,13 +154,13 @@ static bool clear_real(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"wait_any", LAW_WAITS, 0, 4, MASKS, wait_any, .reserve = some_are_set,
-        .perform = tell},
+        .perform = tell, .goes_on = has_its_answer},
     {"wait_all", LAW_WAITS, 0, 4, MASKS, wait_all, .reserve = all_are_set,
-        .perform = tell},
+        .perform = tell, .goes_on = is_the_same},
     {"take_any", LAW_WAITS, 0, 4, MASKS, take_any_real, .reserve = take_some,
-        .perform = tell, .give_back = put_back},
+        .perform = tell, .give_back = put_back, .goes_on = has_its_answer},
     {"take_all", LAW_WAITS, 0, 4, MASKS, take_all_real, .reserve = take_all,
-        .perform = tell, .give_back = put_back},
+        .perform = tell, .give_back = put_back, .goes_on = is_the_same},
     {"try_take_any", LAW_TRIES, 0, 3, MASKS, try_take_any, .reserve = take_some,
         .perform = tell},
     {"try_take_all", LAW_TRIES, 0, 3, MASKS, try_take_all, .reserve = take_all,

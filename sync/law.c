@@ -9,7 +9,11 @@
  * Who is woken is known exactly: a worker is in the run queue if, and only if,
  * it was granted something or told something since its last poll began. That is
  * compared before each step, and finds a poll in vain and a lost wake-up where
- * they arise, not where they show.
+ * they arise, not where they show. So is the order in that queue.
+ *
+ * A worker that walks away from its calls has no part in them any more, but
+ * they stand where they are, on both sides. They end with the next call that
+ * waits with the same waiter.
  *
  * The single slot has no lines, no grants, and wake-ups that nobody can
  * foretell: there, only what each operation does is compared, and what is true
@@ -23,13 +27,16 @@
 
 enum {
     IRQ = 5,
-    CALLS = LAW_WORKERS * LAW_BRANCHES,
+    CALLS_EACH = 2 * LAW_BRANCHES,
+    CALLS = LAW_WORKERS * CALLS_EACH,
+    VARIABLES = 3, /* two by turns, and one for what nobody walks away from */
 };
 
 static const unsigned branches_of[LAW_SHAPES] = {1, 2, 3, 2};
 
 struct law_told *law_told;
 const struct law *law_now;
+unsigned law_type;
 const struct dz_object *law_object;
 bool law_is_loud;
 
@@ -42,16 +49,28 @@ enum state {
     WITHDRAWN, /* out of its line, and about to be cancelled */
 };
 
+/* Wake-ups are numbered. Those of one step on the model's side that are not for
+ * the same line may come in any order. */
+struct wake {
+    long number;
+    long step;
+    unsigned line; /* LAW_LINES: it was told something */
+    bool is_by_interrupt;
+};
+
 /* What is known of a task, beside its frame: an order may come when the task
  * has ended, and its slot is nobody's. */
 struct worker {
-    struct law_call calls[LAW_BRANCHES];
+    struct law_call calls[2][LAW_BRANCHES];
+    unsigned half; /* its calls; the others are those it walked away from */
+    uint32_t variables[VARIABLES][LAW_BRANCHES][LAW_WORDS];
     struct law_order order; /* what it was told */
     enum law_shape shape;   /* of what it does */
     bool is_told;
     bool is_busy;
     bool is_live;
-    bool is_due;        /* it was woken */
+    bool is_due;        /* it was woken: */
+    struct wake wake;   /* when */
     bool is_in_transit; /* and taken out of the run queue, not polled yet */
 };
 
@@ -77,8 +96,11 @@ static struct dz_pool pools[LAW_WORKERS]; /* of one slot each */
 static struct dz_executor executor;
 static unsigned countdown; /* looks for an interrupt until it strikes */
 static struct law_order interrupt;
+static long steps; /* on the model's side */
+static long wakes;
 static bool is_between_polls;      /* in a pass, but in no worker */
 static struct law_call *cancelled; /* what is being cancelled, or NULL */
+static struct law_call *turning;   /* what leaves another place, or NULL */
 
 void law_say(const char *format, ...)
 {
@@ -131,6 +153,30 @@ bool law_has_queues(void)
 unsigned law_waiting(unsigned line)
 {
     return lines[line].count;
+}
+
+static struct law_call *call_number(unsigned i)
+{
+    unsigned k = i % CALLS_EACH;
+
+    return &workers[i / CALLS_EACH].calls[k / LAW_BRANCHES][k % LAW_BRANCHES];
+}
+
+static struct law_call *calls_of(struct worker *worker)
+{
+    return worker->calls[worker->half];
+}
+
+static struct law_call *walked_of(struct worker *worker)
+{
+    return worker->calls[1 - worker->half];
+}
+
+static bool is_walked(const struct law_call *call)
+{
+    const struct law_call *walked = walked_of(&workers[call->who]);
+
+    return call >= walked && call < walked + LAW_BRANCHES;
 }
 
 bool law_is_waiting(const struct law_call *call)
@@ -200,15 +246,37 @@ static bool is_queued(unsigned i)
     return frames[i].task.next != &frames[i].task;
 }
 
+static unsigned number_of(const struct dz_task *task)
+{
+    return (unsigned)((const struct frame *)(const void *)task - frames);
+}
+
+/* Who is queued already stays where it is. An interrupt may come before the
+ * wake-up of the step that it comes in. */
+static void note_wake(struct worker *worker, unsigned line)
+{
+    unsigned i = (unsigned)(worker - workers);
+
+    if (worker->is_due && (is_queued(i) || worker->wake.step == steps))
+        return;
+    worker->is_due = true;
+    worker->wake = (struct wake){
+        .number = ++wakes,
+        .step = steps,
+        .line = line,
+        .is_by_interrupt = !dz_port_is_thread_mode(),
+    };
+}
+
 static void grant(struct law_call *call)
 {
     leave_line(call);
     call->state = GRANTED;
     law_told->grants++;
     say_event(call, "is granted");
-    call->giver = cancelled;
+    call->giver = cancelled != NULL && !is_walked(cancelled) ? cancelled : NULL;
     call->given_in = law_told->polls;
-    workers[call->who].is_due = true;
+    note_wake(&workers[call->who], call->operation->line);
 }
 
 /* True: somebody was served. */
@@ -245,14 +313,19 @@ static void serve(void)
 
 /* ---- The model's side of an operation. */
 
-/* With what is reserved. False: not done, and in front of its line. */
+static bool goes_behind(const struct law_call *call)
+{
+    return (law_now->behind >> call->operation->line & 1) != 0;
+}
+
+/* With what is reserved. False: not done, and in its line again. */
 static bool perform(struct law_call *call)
 {
     const struct law_operation *operation = call->operation;
 
     while (operation->perform != NULL && !operation->perform(call)) {
         if (!reserve(call)) {
-            insert(call, 0);
+            insert(call, goes_behind(call) ? line_of(call)->count : 0);
             return false;
         }
     }
@@ -278,7 +351,7 @@ static bool model_begin_call(struct law_call *call)
         return perform(call);
     if (call->operation->kind == LAW_WAITS) {
         insert(call, line_of(call)->count);
-        law_told->waited[call->operation - law_now->operations]++;
+        law_told->waited[law_type][call->operation - law_now->operations]++;
     }
     return false;
 }
@@ -335,10 +408,40 @@ static void compare_wakes(unsigned i)
     }
 }
 
+static bool is_in_any_order(const struct wake *one, const struct wake *other)
+{
+    if (one->step == other->step)
+        return one->line != other->line ||
+            (law_now->any_order >> one->line & 1) != 0;
+    return one->is_by_interrupt != other->is_by_interrupt &&
+        law_object->mutex != DZ_CRITICAL_SECTION;
+}
+
+/* Who becomes ready stands behind those who are. An interrupt may come in the
+ * middle of an operation that does not keep it out. */
+static void compare_order(const struct dz_task *task)
+{
+    unsigned i = number_of(task);
+
+    for (const struct dz_task *at = task->next; at != NULL; at = at->next) {
+        const struct wake *late = &workers[number_of(at)].wake;
+
+        if (late->number > workers[i].wake.number ||
+            is_in_any_order(late, &workers[i].wake))
+            continue;
+        law_say("worker %u was granted before worker %u\n", number_of(at), i);
+        law_broken(
+            "tasks are woken in the order of their grants", __FILE__, __LINE__);
+    }
+}
+
 static void compare(void)
 {
     for (unsigned i = 0; i < LAW_WORKERS && law_has_queues(); i++)
         compare_wakes(i);
+    for (const struct dz_task *task = executor.first;
+         task != NULL && law_has_queues(); task = task->next)
+        compare_order(task);
     law_now->compare();
 }
 
@@ -356,6 +459,7 @@ static bool has_held_lines(void)
 static void mask(void)
 {
     dz_port_core.masked = 1;
+    steps++;
     if (is_between_polls && !dz_port_is_thread_mode())
         note_transit();
 }
@@ -395,14 +499,15 @@ void __wrap_dz_core_run_pending(struct dz_core *core)
     look_for_interrupts();
 }
 
-static void compare_results(
-    const struct law_call *call, bool expected, bool is_done)
+static void compare_results(const struct law_call *call, bool is_done)
 {
     say_event(call, is_done ? "is done" : "is not done");
-    if (is_done != expected)
-        law_broken(expected ? "it could be done" : "it could not be done",
+    if (is_done != call->is_expected)
+        law_broken(
+            call->is_expected ? "it could be done" : "it could not be done",
             __FILE__, __LINE__);
-    law_told->completed[call->operation - law_now->operations] += is_done;
+    law_told->completed[law_type][call->operation - law_now->operations] +=
+        is_done;
     if (is_done &&
         memcmp(call->got, call->expected, sizeof(call->expected)) != 0) {
         law_say("expected %u %u %u..., got %u %u %u...\n", call->expected[0],
@@ -412,71 +517,18 @@ static void compare_results(
     }
 }
 
-static bool may(const struct law_call *call)
-{
-    return call->operation->may == NULL || call->operation->may(call);
-}
-
-/* Polls, or does what never waits: one step on both sides. */
-static enum dz_poll call_poll(struct law_call *call)
-{
-    bool expected;
-    bool is_done;
-
-    call->is_over = true;
-    model_begin();
-    if (call->state == IDLE && !may(call)) {
-        unmask();
-        return DZ_READY;
-    }
-    call->waiter = dz_current;
-    expected = model_call(call);
-    unmask();
-    is_done = call->operation->real(call);
-    compare_results(call, expected, is_done);
-    call->is_over = is_done || call->operation->kind != LAW_WAITS;
-    return call->is_over ? DZ_READY : DZ_PENDING;
-}
-
-static void begin_call(
-    struct law_call *call, const struct law_choice *choice, unsigned who)
-{
-    *call = (struct law_call){
-        .operation = &law_now->operations[choice->operation],
-        .argument = choice->argument,
-        .who = who,
-    };
-}
-
-/* Right here, in whatever context. */
-static void act(const struct law_choice *choice, unsigned who)
-{
-    struct law_call call;
-
-    begin_call(&call, choice, who);
-    if (call.operation->kind != LAW_WAITS && is_in_lock_step())
-        walk_away_from(call_poll(&call));
-}
-
-/* ---- Cancellation: the model leaves when a select or the end of a task does.
- */
+/* ---- What ends a wait: it is cancelled; or walked away from, and left. */
 
 /* NULL: an idle waiter, or one of the harness's forks. */
 static struct law_call *call_of(const struct dz_waiter *waiter)
 {
     for (unsigned i = 0; i < CALLS; i++) {
-        struct law_call *call =
-            &workers[i / LAW_BRANCHES].calls[i % LAW_BRANCHES];
+        struct law_call *call = call_number(i);
 
         if (call->state != IDLE && call->waiter == waiter)
             return call;
     }
     return NULL;
-}
-
-static unsigned branch_of(const struct law_call *call)
-{
-    return (unsigned)(call - workers[call->who].calls);
 }
 
 /* What a branch gives up does not go to another one that is cancelled with it.
@@ -487,7 +539,8 @@ static void check_giver(const struct law_call *call)
 
     if (giver == NULL || giver->who != call->who ||
         call->given_in != law_told->polls ||
-        (workers[call->who].shape == LAW_NESTED && branch_of(call) == 2))
+        (workers[call->who].shape == LAW_NESTED &&
+            call == &calls_of(&workers[call->who])[2]))
         return;
     law_broken("a grant is passed on to a branch that is cancelled, too",
         __FILE__, __LINE__);
@@ -510,6 +563,179 @@ static void model_cancel(struct law_call *call)
     serve();
     cancelled = NULL;
 }
+
+static void replace_in_line(struct law_call *old, struct law_call *call)
+{
+    struct line *line = line_of(old);
+
+    for (unsigned i = 0; i < line->count; i++) {
+        if (line->calls[i] == old)
+            line->calls[i] = call;
+    }
+}
+
+/* If not, it takes nothing over. */
+static bool goes_on(struct law_call *call, const struct law_call *walked)
+{
+    const struct law_operation *operation = call->operation;
+
+    if (operation->line == walked->operation->line &&
+        (operation->goes_on == NULL || operation->goes_on(call, walked)))
+        return true;
+    memset(call->model, 0, sizeof(call->model));
+    return false;
+}
+
+static void take_over(struct law_call *call, struct law_call *walked)
+{
+    say_event(walked, "is gone on with");
+    call->state = walked->state;
+    replace_in_line(walked, call);
+    walked->state = IDLE;
+}
+
+/* All branches leave their lines first. */
+static void leave_fork(struct law_call *walked)
+{
+    for (unsigned i = 0; i < LAW_BRANCHES; i++) {
+        if (walked[i].state != IDLE)
+            leave_line(&walked[i]);
+    }
+    for (unsigned i = 0; i < LAW_BRANCHES; i++) {
+        if (walked[i].state != IDLE)
+            model_cancel(&walked[i]);
+    }
+}
+
+/* With this waiter, or with those of a fork within it, the worker stands
+ * somewhere else. */
+static bool stands_elsewhere(const struct law_call *call)
+{
+    const struct law_call *walked = walked_of(&workers[call->who]);
+
+    if (call_of(call->waiter) != NULL)
+        return true;
+    for (unsigned i = 0; i < LAW_BRANCHES; i++) {
+        if (walked[i].state != IDLE)
+            return call->waiter == &frames[call->who].task.waiter;
+    }
+    return false;
+}
+
+/* Ahead of the first poll of a call that waits. */
+static void turn_to(struct law_call *call)
+{
+    struct law_call *walked = call_of(call->waiter);
+
+    if (walked != NULL && goes_on(call, walked))
+        take_over(call, walked);
+    else if (stands_elsewhere(call))
+        turning = call;
+}
+
+/* A call leaves that place first, in a step of its own, or within its lock. In
+ * the first case, and if that is a fork, the wrappers below see the steps in
+ * which its branches do. */
+void __real_dz_waiter_leave(struct dz_waiter *waiter, int checks);
+void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks);
+
+void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks)
+{
+    struct law_call *call = turning;
+    struct law_call *walked = call_of(waiter);
+    int masked = dz_port_core.masked;
+
+    turning = NULL;
+    if (walked != NULL) {
+        model_begin();
+        model_cancel(walked);
+        dz_port_core.masked = masked;
+    } else if (masked != 0 && call != NULL) {
+        leave_fork(walked_of(&workers[call->who]));
+    }
+    __real_dz_waiter_leave(waiter, checks);
+    if (call == NULL)
+        return;
+    model_begin();
+    call->is_expected = model_call(call);
+    dz_port_core.masked = masked;
+}
+
+static void first_poll(struct law_call *call)
+{
+    call->waiter = dz_current;
+    memcpy(call->expected, call->got, sizeof(call->expected));
+    if (call->operation->kind == LAW_WAITS)
+        turn_to(call);
+}
+
+static bool may(const struct law_call *call)
+{
+    return call->operation->may == NULL || call->operation->may(call);
+}
+
+/* Polls, or does what never waits: one step on both sides. */
+static enum dz_poll call_poll(struct law_call *call)
+{
+    bool is_done;
+
+    call->is_over = true;
+    model_begin();
+    if (call->state == IDLE && !may(call)) {
+        unmask();
+        return DZ_READY;
+    }
+    if (call->state == IDLE)
+        first_poll(call);
+    if (turning != call)
+        call->is_expected = model_call(call);
+    unmask();
+    is_done = call->operation->real(call);
+    if (turning == call)
+        law_broken("who waits elsewhere leaves its place", __FILE__, __LINE__);
+    compare_results(call, is_done);
+    call->is_over = is_done || call->operation->kind != LAW_WAITS;
+    return call->is_over ? DZ_READY : DZ_PENDING;
+}
+
+/* Of who has walked away, they are the object's until it waits again. */
+static bool are_in_use(const uint32_t *variables)
+{
+    for (unsigned i = 0; i < CALLS; i++) {
+        const struct law_call *call = call_number(i);
+
+        if (call->state != IDLE && call->got == variables)
+            return true;
+    }
+    return false;
+}
+
+static void begin_call(struct law_call *call, const struct law_choice *choice,
+    unsigned who, uint32_t *variables)
+{
+    *call = (struct law_call){
+        .operation = &law_now->operations[choice->operation],
+        .argument = choice->argument,
+        .who = who,
+        .got = variables,
+    };
+    if (!are_in_use(variables))
+        memset(variables, 0, sizeof(call->expected));
+}
+
+/* Right here, in whatever context. */
+static void act(const struct law_choice *choice, unsigned who)
+{
+    uint32_t variables[LAW_WORDS];
+    struct law_call call;
+
+    begin_call(&call, choice, who, variables);
+    if (call.operation->kind != LAW_WAITS && is_in_lock_step())
+        walk_away_from(call_poll(&call));
+}
+
+/* ---- Cancellation: the model leaves when a select or the end of a task does.
+ */
 
 void __real_dz_waiter_cancel(struct dz_waiter *waiter);
 void __wrap_dz_waiter_cancel(struct dz_waiter *waiter);
@@ -558,6 +784,22 @@ void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter)
     __real_dz_waiter_withdraw(waiter);
 }
 
+/* A fork takes the place of what its worker walked away from. */
+bool __real_dz_waiter_enter(struct dz_canceller *canceller);
+bool __wrap_dz_waiter_enter(struct dz_canceller *canceller);
+
+bool __wrap_dz_waiter_enter(struct dz_canceller *canceller)
+{
+    struct law_call *walked = call_of(dz_current);
+
+    if (walked != NULL) {
+        model_begin();
+        model_cancel(walked);
+        unmask();
+    }
+    return __real_dz_waiter_enter(canceller);
+}
+
 /* ---- Workers. They are told what to do, and woken. */
 
 static enum dz_poll shape_poll(
@@ -583,20 +825,21 @@ static enum dz_poll shape_poll(
 }
 
 /* A join takes all of its branches, the others one. */
-static bool is_over(const struct worker *worker)
+static bool is_over(struct worker *worker)
 {
+    const struct law_call *calls = calls_of(worker);
     unsigned count = branches_of[worker->shape];
     unsigned over = 0;
 
     for (unsigned i = 0; i < count; i++)
-        over += worker->calls[i].is_over;
+        over += calls[i].is_over;
     return over >= (worker->shape == LAW_JOIN ? count : 1);
 }
 
 static void go_on(struct frame *frame, struct worker *worker)
 {
     worker->is_busy =
-        shape_poll(frame, worker->calls, worker->shape) == DZ_PENDING;
+        shape_poll(frame, calls_of(worker), worker->shape) == DZ_PENDING;
     if (worker->is_busy == is_over(worker))
         law_broken("a select ends with one branch, a join with all", __FILE__,
             __LINE__);
@@ -613,6 +856,43 @@ static bool take_order(struct worker *worker, struct law_order *order)
     return is_told;
 }
 
+/* The places within nested selects, and in a join of which one branch is done,
+ * are not what this is about. With a single slot nobody has a place. */
+static void walk_away(struct worker *worker)
+{
+    if (!worker->is_busy)
+        return;
+    if (!law_has_queues() || worker->shape == LAW_NESTED ||
+        worker->shape == LAW_JOIN) {
+        dz_cancel();
+        return;
+    }
+    mask();
+    for (unsigned i = 0; i < branches_of[worker->shape]; i++) {
+        law_told->walks++;
+        say_event(&calls_of(worker)[i], "is walked away from");
+    }
+    worker->half = 1 - worker->half;
+    unmask();
+}
+
+static uint32_t *variables_of(
+    struct worker *worker, const struct law_order *order, unsigned branch)
+{
+    const struct law_operation *operation =
+        &law_now->operations[order->choices[branch].operation];
+
+    if (operation->kind != LAW_WAITS || order->shape == LAW_NESTED)
+        return worker->variables[VARIABLES - 1][branch];
+    return worker->variables[order->variables][branch];
+}
+
+static bool begins(const struct worker *worker, const struct law_order *order)
+{
+    return order->verb == LAW_BEGIN || order->verb == LAW_INSTEAD ||
+        (order->verb == LAW_WALK && !worker->is_busy);
+}
+
 /* An order to begin, for a worker that is busy by now, is a wake-up for
  * nothing, which must change nothing either. */
 static void obey(struct worker *worker, const struct law_order *order)
@@ -621,12 +901,15 @@ static void obey(struct worker *worker, const struct law_order *order)
 
     if (worker->is_busy && order->verb == LAW_BEGIN)
         return;
-    if (worker->is_busy)
+    if (order->verb == LAW_WALK)
+        walk_away(worker);
+    else if (order->verb != LAW_BEGIN)
         dz_cancel();
-    worker->is_busy = order->verb == LAW_BEGIN || order->verb == LAW_INSTEAD;
+    worker->is_busy = begins(worker, order);
     worker->shape = (enum law_shape)order->shape;
     for (unsigned k = 0; k < LAW_BRANCHES && worker->is_busy; k++)
-        begin_call(&worker->calls[k], &order->choices[k], i);
+        begin_call(&calls_of(worker)[k], &order->choices[k], i,
+            variables_of(worker, order, k));
 }
 
 /* The body of a task. It ends in the middle of what it does, if it is told to:
@@ -679,7 +962,8 @@ static void spawn(unsigned i)
     mask();
     workers[i].is_live = true;
     workers[i].is_busy = false;
-    workers[i].is_due = true;
+    workers[i].is_due = false;
+    note_wake(&workers[i], LAW_LINES);
     workers[i].is_in_transit = false;
     unmask();
     dz_executor_spawn(&executor, &frames[i].task);
@@ -697,7 +981,7 @@ static void tell(const struct law_order *order)
     mask();
     worker->order = *order;
     worker->is_told = true;
-    worker->is_due = true;
+    note_wake(worker, LAW_LINES);
     unmask();
     dz_task_wake(&frames[order->worker].task);
 }
@@ -707,7 +991,8 @@ static void tell(const struct law_order *order)
 static void say_order(const struct law_order *order)
 {
     static const char *const verbs[] = {"nothing", "outside tasks:", "a pass",
-        "come to rest", "begins", "stops, and begins", "stops", "ends"};
+        "come to rest", "begins", "stops, and begins", "stops", "ends",
+        "walks away, or begins"};
     static const char *const shapes[] = {
         "", "select of ", "nested selects of ", "join of "};
     unsigned count = order->verb == LAW_ACT ? 1 : branches_of[order->shape];
@@ -716,9 +1001,10 @@ static void say_order(const struct law_order *order)
         law_say("worker %u ", order->worker);
     law_say("%s", verbs[order->verb]);
     if (order->verb != LAW_ACT && order->verb != LAW_BEGIN &&
-        order->verb != LAW_INSTEAD)
+        order->verb != LAW_INSTEAD && order->verb != LAW_WALK)
         return;
-    law_say(" %s", order->verb == LAW_ACT ? "" : shapes[order->shape]);
+    law_say("%s %s", order->variables == 0 ? "" : ", with other variables,",
+        order->verb == LAW_ACT ? "" : shapes[order->shape]);
     for (unsigned i = 0; i < count; i++) {
         law_say("%s", i == 0 ? "" : ", ");
         say_operation(&law_now->operations[order->choices[i].operation],
@@ -749,10 +1035,9 @@ static void come_to_rest(void)
     if (law_has_queues() && passes > limit)
         law_broken("all come to rest", __FILE__, __LINE__);
     for (unsigned i = 0; i < CALLS; i++) {
-        struct law_call *call =
-            &workers[i / LAW_BRANCHES].calls[i % LAW_BRANCHES];
+        struct law_call *call = call_number(i);
 
-        if (call->state == GRANTED)
+        if (call->state == GRANTED && !is_walked(call))
             law_broken("at rest nobody has a promise", __FILE__, __LINE__);
         if (call->state == WAITING && !law_has_queues() && could_go_on(call))
             law_broken("at rest nobody could go on", __FILE__, __LINE__);
@@ -791,6 +1076,7 @@ static void carry_out(const struct law_order *order, unsigned who)
     case LAW_INSTEAD:
     case LAW_STOP:
     case LAW_END:
+    case LAW_WALK:
     default:
         tell(order);
         break;
@@ -825,6 +1111,7 @@ static void reset(void)
     memset(workers, 0, sizeof(workers));
     memset(frames, 0, sizeof(frames));
     is_between_polls = false;
+    turning = NULL;
     dz_executor_init(&executor, "law");
     for (unsigned i = 0; i < LAW_WORKERS; i++)
         pools[i] = (struct dz_pool){

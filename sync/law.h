@@ -121,10 +121,20 @@
  *    between the two. An interrupt strikes at the k-th time after that at which
  *    the core looks for one. So an operation is one critical section; of one
  *    that is several, an interrupt may see half.
+ *  - Tasks are woken in the order in which they are granted, which is compared
+ *    with the executor's queue: of those that one step grants, those in the
+ * same line.
  *  - With a noop or a thread-mode object, interrupts strike as often, but only
  *    wake tasks and spawn them.
  *  - With a single slot no promise is made: an operation is ready if reserve
  *    says so at that moment, and at rest nobody sleeps who could go on.
+ *  - The test is built twice. Where DZ_CHECKS is 0, a worker also walks away
+ * from what it waits for without dz_cancel(). It keeps its place, or its grant,
+ *    until it waits for something else; or goes on with it, if it asks for the
+ *    same (executor/waiter.h). The second time it may do so with the variable
+ *    of the first, or with another one.
+ *  - In each configuration each operation has to come to its end, and to wait
+ *    if it can. If it cannot there, it says so.
  *  - An episode is a list of 200 steps on an object that is all zero again. If
  *    a law is broken, or there is a panic, a crash or a hang, the list is made
  *    shorter and simpler as long as it still fails, and told in words, with all
@@ -156,10 +166,12 @@ struct law_call {
     unsigned argument;
     unsigned who; /* a worker's number, or LAW_OUTSIDE, or LAW_INTERRUPT */
 
-    /* What comes out of it: all zero before it begins, and equal when it is
-     * done. perform writes the first, the real operation the second. */
+    /* What comes out of it: equal before it begins, all zero for what never
+     * waits, and equal when it is done. perform writes the first, the real
+     * operation the second: the variable of whoever calls it, LAW_WORDS long.
+     */
     uint32_t expected[LAW_WORDS];
-    uint32_t got[LAW_WORDS];
+    uint32_t *got;
 
     /* What model and operation keep while it lasts: all zero before. */
     uint32_t model[LAW_WORDS];
@@ -173,6 +185,7 @@ struct law_call {
     struct dz_waiter *waiter;
     unsigned state;
     bool is_over;
+    bool is_expected;             /* to be done, in this poll */
     const struct law_call *giver; /* whose end it was granted at, or NULL */
     long given_in;                /* the number of that poll */
 };
@@ -201,11 +214,20 @@ struct law_operation {
     bool (*reserve)(struct law_call *call);
 
     /* Does what it does with what it has reserved. False: it has to go on, in
-     * front of its line: reserve is called again. */
+     * front of its line (but see law.behind): reserve is called again. */
     bool (*perform)(struct law_call *call);
 
     /* Undoes reserve: the wait was cancelled. */
     void (*give_back)(struct law_call *call);
+
+    /* True: who has walked away from a wait in this line, and now calls this,
+     * goes on with that wait, and takes over from its `model` what it needs.
+     * False: that wait is over. NULL: whoever waits in this line asks for the
+     * same, and has nothing to take over. */
+    bool (*goes_on)(struct law_call *call, const struct law_call *walked);
+
+    /* Bit i: with types[i], it never comes to its end, or never waits. */
+    unsigned never;
 };
 
 struct law {
@@ -225,6 +247,13 @@ struct law {
     /* Bit i: line i is served whoever of it can go on, in order; a head that
      * cannot does not block it. */
     unsigned who_can;
+
+    /* Bit i: in line i, who has to go on stands behind the others. */
+    unsigned behind;
+
+    /* Bit i: whom one step grants something in line i, it wakes in any order.
+     */
+    unsigned any_order;
 };
 
 #define LAW_COUNT(array) ((unsigned)(sizeof(array) / sizeof((array)[0])))

@@ -14,6 +14,8 @@
 enum {
     LAW_STEPS = 200, /* of an episode */
     LAW_BRANCHES = 3,
+    LAW_TYPES = 16,
+    LAW_OPERATIONS = 32,
     LAW_EXIT = 20, /* a law was broken, and said so */
 };
 
@@ -26,6 +28,8 @@ enum law_verb {
     LAW_INSTEAD, /* a worker: stops what it does, and begins operations */
     LAW_STOP,    /* a worker: dz_cancel() */
     LAW_END,     /* a worker: its task ends, in the middle of what it does */
+    LAW_WALK,    /* a worker: forgets what it does, without dz_cancel(); if it
+                    is not busy: begins operations */
 };
 
 enum law_shape {
@@ -46,6 +50,7 @@ struct law_order {
     uint8_t verb;
     uint8_t worker;
     uint8_t shape;
+    uint8_t variables; /* 0 or 1: which ones */
     struct law_choice choices[LAW_BRANCHES];
 };
 
@@ -68,13 +73,15 @@ struct law_told {
     long polls;
     long grants;
     long passed_on; /* grants whose wait was cancelled */
-    long completed[UINT8_MAX];
-    long waited[UINT8_MAX];
+    long walks;     /* waits that were walked away from */
+    long completed[LAW_TYPES][LAW_OPERATIONS];
+    long waited[LAW_TYPES][LAW_OPERATIONS];
 };
 
 extern struct law_told *law_told;
 extern const struct law *law_now;
-extern const struct dz_object *law_object; /* the configuration */
+extern unsigned law_type;                  /* the configuration: its number, */
+extern const struct dz_object *law_object; /* and what it is */
 extern bool law_is_loud;                   /* what happens is told */
 
 /* To standard error, if law_is_loud. */

@@ -174,6 +174,14 @@ static bool consume_model(struct law_call *call)
     return true;
 }
 
+/* It asks for as many in the same way. */
+static bool is_the_same(struct law_call *call, const struct law_call *walked)
+{
+    return call->operation == walked->operation &&
+        smaller(len_of(call), capacity) ==
+        smaller(len_of(walked) - walked->model[0], capacity);
+}
+
 /* What is promised was there first, and stays. */
 static bool clear_model(struct law_call *call)
 {
@@ -331,19 +339,19 @@ static bool move_nothing(struct law_call *call)
 static const struct law_operation operations[] = {
     {"write", LAW_WAITS, WRITERS, 6, LENGTHS, real_write,
         .reserve = reserve_room, .perform = write_model,
-        .give_back = give_room_back},
+        .give_back = give_room_back, .goes_on = is_the_same},
     {"write_all", LAW_WAITS, WRITERS, 8, LENGTHS, real_write_all,
         .reserve = reserve_room, .perform = write_all_model,
-        .give_back = give_room_back},
+        .give_back = give_room_back, .goes_on = is_the_same},
     {"read", LAW_WAITS, READERS, 6, LENGTHS, real_read,
         .reserve = reserve_bytes, .perform = read_model,
-        .give_back = give_bytes_back},
+        .give_back = give_bytes_back, .goes_on = is_the_same},
     {"read_exact", LAW_WAITS, READERS, 8, LENGTHS, real_read_exact,
         .reserve = reserve_bytes, .perform = read_exact_model,
-        .give_back = give_bytes_back},
+        .give_back = give_bytes_back, .goes_on = is_the_same},
     {"fill", LAW_WAITS, READERS, 3, .real = real_fill,
         .reserve = reserve_all_bytes, .perform = fill_model,
-        .give_back = give_bytes_back},
+        .give_back = give_bytes_back, .goes_on = is_the_same},
     {"try_write", LAW_TRIES, WRITERS, 5, LENGTHS, real_try_write,
         .reserve = reserve_room, .perform = write_model},
     {"try_write_all", LAW_TRIES, WRITERS, 5, LENGTHS, real_try_write_all,

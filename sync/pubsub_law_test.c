@@ -307,7 +307,7 @@ static const struct law_operation operations[] = {
     {"subscribe", LAW_ACTS, READING, 4, .real = subscribe,
         .may = is_not_subscribed, .perform = join},
     {"unsubscribe", LAW_ACTS, READING, 6, .real = unsubscribe, .may = may_leave,
-        .perform = leave},
+        .perform = leave, .never = 1U << 3}, /* slot_pubsub */
 };
 
 static void reset(const struct dz_object *chosen)
@@ -348,6 +348,7 @@ int main(void)
         .reset = reset,
         .compare = compare,
         .who_can = 1U << READING,
+        .any_order = 1U << READING, /* they are several queues */
     };
 
     return law_run(&law);

@@ -106,6 +106,20 @@ static bool count_one(struct law_call *call)
     return ++call->model[0] == wanted(call);
 }
 
+static bool acquires_as_many(
+    struct law_call *call, const struct law_call *walked)
+{
+    unsigned asked_for =
+        walked->operation == call->operation ? wanted(walked) : 1;
+
+    return wanted(call) == asked_for;
+}
+
+static bool gathers(struct law_call *call, const struct law_call *walked)
+{
+    return walked->operation == call->operation || wanted(walked) == 1;
+}
+
 static bool add(struct law_call *call)
 {
     left += wanted(call);
@@ -189,10 +203,11 @@ static bool drain(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"acquire", LAW_WAITS, .weight = 8, .arguments = 3, .real = acquire,
-        .reserve = reserve, .give_back = give_back},
+        .reserve = reserve, .give_back = give_back,
+        .goes_on = acquires_as_many},
     {"gather", LAW_WAITS, .weight = 4, .arguments = 3, .real = gather,
         .reserve = reserve_one, .perform = count_one,
-        .give_back = give_one_back},
+        .give_back = give_one_back, .goes_on = gathers},
     {"try_acquire", LAW_TRIES, .weight = 3, .arguments = 3, .real = try_acquire,
         .reserve = reserve},
     {"release", LAW_ACTS, .weight = 6, .arguments = 3, .real = release,

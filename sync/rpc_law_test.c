@@ -94,6 +94,15 @@ static bool call_model(struct law_call *call)
     return true;
 }
 
+/* Whatever the question: it is handed in once. */
+static bool is_the_call(struct law_call *call, const struct law_call *walked)
+{
+    if (caller == walked)
+        caller = call;
+    call->model[0] = walked->model[0];
+    return true;
+}
+
 static bool reserve_job(struct law_call *call)
 {
     (void)call;
@@ -177,7 +186,7 @@ static bool put_back(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"call", LAW_WAITS, CALLERS, 8, VALUES, call_real, .reserve = reserve_turn,
-        .perform = call_model, .give_back = pass_turn},
+        .perform = call_model, .give_back = pass_turn, .goes_on = is_the_call},
     {"try_post", LAW_TRIES, CALLERS, 2, VALUES, try_post,
         .reserve = reserve_turn, .perform = post_model},
     {"receive", LAW_WAITS, SERVICES, 4, .real = receive, .reserve = reserve_job,

@@ -76,6 +76,11 @@ static bool begin_writing(struct law_call *call)
     return true;
 }
 
+static bool is_the_same(struct law_call *call, const struct law_call *walked)
+{
+    return call->operation == walked->operation;
+}
+
 static bool somebody_reads(const struct law_call *call)
 {
     (void)call;
@@ -144,10 +149,11 @@ static bool unlock_write(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"read", LAW_WAITS, .weight = 6, .real = read_lock, .reserve = reserve_read,
-        .perform = begin_reading, .give_back = give_back_read},
+        .perform = begin_reading, .give_back = give_back_read,
+        .goes_on = is_the_same},
     {"write", LAW_WAITS, .weight = 4, .real = write_lock,
         .reserve = reserve_write, .perform = begin_writing,
-        .give_back = give_back_write},
+        .give_back = give_back_write, .goes_on = is_the_same},
     {"try_read", LAW_TRIES, .weight = 3, .real = try_read,
         .reserve = reserve_read, .perform = begin_reading},
     {"try_write", LAW_TRIES, .weight = 2, .real = try_write,

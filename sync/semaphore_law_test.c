@@ -60,6 +60,12 @@ static void give_back(struct law_call *call)
     free_permits += wanted(call);
 }
 
+static bool is_the_same(struct law_call *call, const struct law_call *walked)
+{
+    return call->operation == walked->operation &&
+        call->argument == walked->argument;
+}
+
 static bool take_the_rest(struct law_call *call)
 {
     call->expected[0] = wanted(call) + free_permits;
@@ -169,9 +175,10 @@ static bool set(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"acquire", LAW_WAITS, LINE, 10, 4, acquire, .reserve = reserve,
-        .give_back = give_back},
+        .give_back = give_back, .goes_on = is_the_same},
     {"acquire_all", LAW_WAITS, LINE, 6, 3, acquire_all, .reserve = reserve,
-        .perform = take_the_rest, .give_back = give_back},
+        .perform = take_the_rest, .give_back = give_back,
+        .goes_on = is_the_same},
     {"try_acquire", LAW_TRIES, LINE, 4, 3, try_acquire, .reserve = reserve},
     {"try_acquire_all", LAW_TRIES, LINE, 2, 3, try_acquire_all,
         .reserve = reserve, .perform = take_the_rest},

@@ -87,6 +87,14 @@ static bool take_new_large(struct law_call *call)
     return take_if(call, number != seen[call->who] && is_large());
 }
 
+/* Whatever it waits for now, it has a place behind the value that is there. */
+static bool waits_on(struct law_call *call, const struct law_call *walked)
+{
+    (void)walked;
+    *refused(call) = number;
+    return true;
+}
+
 static bool is_there_and_large(struct law_call *call)
 {
     return is_there(call) && is_large();
@@ -220,13 +228,13 @@ static bool send_if_modified(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"get", LAW_WAITS, .weight = 4, .real = get, .reserve = is_there,
-        .perform = take},
+        .perform = take, .goes_on = waits_on},
     {"get_and", LAW_WAITS, .weight = 4, .real = get_and, .reserve = is_there,
-        .perform = take_large},
+        .perform = take_large, .goes_on = waits_on},
     {"changed", LAW_WAITS, .weight = 8, .real = changed, .reserve = is_new,
-        .perform = take_new},
+        .perform = take_new, .goes_on = waits_on},
     {"changed_and", LAW_WAITS, .weight = 8, .real = changed_and,
-        .reserve = is_new, .perform = take_new_large},
+        .reserve = is_new, .perform = take_new_large, .goes_on = waits_on},
     {"send", LAW_ACTS, .weight = 8, .arguments = VALUES, .real = send,
         .perform = store},
     {"send_if_modified", LAW_ACTS, .weight = 3, .arguments = 3,
@@ -278,6 +286,7 @@ int main(void)
         .reset = reset,
         .compare = compare,
         .who_can = 1,
+        .behind = 1,
     };
 
     return law_run(&law);
