@@ -106,7 +106,9 @@ void dz_task_wake_exit(struct dz_task *task, dz_key key);
 struct dz_task *dz_task_current(void);
 
 /* The task's own name, or that of its pool; and which slot of it the task is.
- * A name is not copied, and may still be read when the task has ended. */
+ * Of a slot that is claimed: what has ended has no pool any more. The text is
+ * not copied, and who got it reads it when it likes: it stays, also when the
+ * task has ended. */
 const char *dz_task_name(const struct dz_task *task);
 size_t dz_task_slot(const struct dz_task *task);
 

@@ -11,6 +11,10 @@ void dz_units_append_behind(struct dz_units *units, struct dz_waiter *waiter)
     first->prev = waiter;
 }
 
+/* A queue's waiter leaves another place before the lock (dz_queue_turn_to).
+ * Here each take would pay for that look. So in a wait that was forgotten, and
+ * which nobody checks, guards run under the lock: with interrupts off if need
+ * be, and with the object as whoever locks it finds it. */
 bool dz_units_take_again(struct dz_units *units, int initial, int checks)
 {
     struct dz_waiter *waiter = dz_current;

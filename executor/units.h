@@ -95,7 +95,9 @@ bool dz_units_take_again(struct dz_units *units, int initial, int checks)
     __attribute__((cold));
 
 /* Takes a unit, or queues the branch that runs now. False: not yet. `checks`:
- * it panics if the branch waits elsewhere. */
+ * it panics if the branch waits elsewhere. Else it leaves that, and the guards
+ * of a fork may use the very object whose lock the caller holds. So this is the
+ * first thing under the lock, and nothing is known of the object before. */
 DZ_INLINE bool dz_units_take(struct dz_units *units, int initial, int checks)
 {
     struct dz_waiter *waiter = dz_current;

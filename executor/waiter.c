@@ -21,6 +21,13 @@ struct dz_waiter dz_outside = {
     .place = (uintptr_t)&outside + DZ_PLACE_CUSTOM,
 };
 
+/* A place is the address of one of these, and its kind in the low bits. */
+_Static_assert(_Alignof(struct dz_canceller) > DZ_PLACE_KINDS &&
+        _Alignof(struct dz_units) > DZ_PLACE_KINDS &&
+        _Alignof(struct dz_queue) > DZ_PLACE_KINDS,
+    "a place has its kind in the two low bits of an address: pointers must be "
+    "aligned to 4 bytes");
+
 DZ_PORT_LOCAL struct dz_local dz_local = DZ_LOCAL_INITIAL;
 
 /* Nobody else knows whether the task is in the middle of an operation. */
@@ -61,8 +68,9 @@ void dz_waiter_withdraw(struct dz_waiter *waiter)
     dz_port_exit(key);
 }
 
-/* Only the task itself enters and leaves a custom place, so a canceller runs
- * with interrupts on. */
+/* Only the task itself enters and leaves a custom place, so this needs no
+ * critical section, and guards may take their time. (One way leads here under
+ * a lock: dz_units_take_again. See there.) */
 static void cancel_custom(struct dz_waiter *waiter)
 {
     struct dz_canceller *canceller = canceller_of(waiter);

@@ -412,7 +412,7 @@ bool once_lock_of_a_word__init(
 }
 
 const uint32_t *once_lock_of_a_word__get_or_init(
-    struct word_once_lock *self, void (*make)(void *word))
+    struct word_once_lock *self, void (*make)(uint32_t *word))
 {
     return word_once_lock_get_or_init(self, make);
 }

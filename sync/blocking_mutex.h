@@ -27,8 +27,9 @@
 /*
  * Defines `struct NAME`, a value of type `item` behind a raw mutex, and
  *
- *     item *NAME_lock(self, dz_key *key)      any context that the raw mutex
- *     void NAME_unlock(self, dz_key key)      allows; the same one for both
+ *   any context that the raw mutex allows; both in the same one
+ *     item *NAME_lock(self, dz_key *key)     *key is written, for the unlock
+ *     void NAME_unlock(self, dz_key key)
  */
 #define DZ_BLOCKING_MUTEX_DEFINE(NAME, item, mutex)             \
     struct NAME {                                               \

@@ -164,7 +164,7 @@ DZ_INLINE void dz_channel_get_unlock(struct dz_channel *self,
 DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_send(struct dz_channel *self,
     const struct dz_channel_type *type, const void *item)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
 
     if (!dz_wait_take(&self->slots, self, &type->object, type->capacity)) {
         dz_unlock(self, &type->object, key);
@@ -190,7 +190,7 @@ DZ_INLINE bool dz_channel_try_send(struct dz_channel *self,
 DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_receive(
     struct dz_channel *self, const struct dz_channel_type *type, void *item)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
 
     if (!dz_wait_take(&self->items, self, &type->object, 0)) {
         dz_unlock(self, &type->object, key);
@@ -230,7 +230,7 @@ DZ_INLINE bool dz_channel_peek(
 DZ_AWAITED DZ_INLINE enum dz_poll dz_channel_ready(struct dz_channel *self,
     const struct dz_channel_type *type, struct dz_units *units, int initial)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
 
     if (!dz_wait_take(units, self, &type->object, initial)) {
         dz_unlock(self, &type->object, key);
@@ -324,13 +324,13 @@ DZ_INLINE void dz_receiver_clear(struct dz_receiver receiver)
  * count from 1 to DZ_UNITS_MAX. Its functions, which never copy more than one
  * item:
  *
- *   in a task, awaited
+ *   in a task, awaited; *value is written when one is received
  *     enum dz_poll NAME_send(self, item const *value)
  *     enum dz_poll NAME_receive(self, item *value)
  *     enum dz_poll NAME_ready_to_send(self)
  *     enum dz_poll NAME_ready_to_receive(self)
  *
- *   any context that the raw mutex allows
+ *   any context that the raw mutex allows; *value is written if it is true
  *     bool NAME_try_send(self, item const *value)    false: full
  *     bool NAME_try_receive(self, item *value)       false: empty
  *     bool NAME_peek(self, item *value)              false: empty

@@ -89,7 +89,7 @@ enum dz_poll dz_event_flags_poll(struct dz_event_flags *self,
 
     dz_wait_check(self, &type->object);
     turn_to(self, type, request);
-    key = dz_lock(self, &type->object);
+    key = dz_lock_checked(self, &type->object);
     poll = dz_wait_ask_for(
         &self->queue, &type->queue, &request, type->object.policy);
     if (poll == DZ_READY)

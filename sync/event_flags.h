@@ -89,7 +89,8 @@ uint32_t dz_event_flags_now(
 /*
  * Defines `struct NAME`, flags that are all clear, and
  *
- *   in a task, awaited; *flags: those of the mask that ended the wait
+ *   in a task, awaited; *flags is written when it is ready: those of the mask
+ *   that ended the wait
  *     enum dz_poll NAME_wait_any(self, uint32_t mask, uint32_t *flags)
  *     enum dz_poll NAME_wait_all(self, uint32_t mask, uint32_t *flags)
  *     enum dz_poll NAME_take_any(self, uint32_t mask, uint32_t *flags)

@@ -69,8 +69,9 @@ DZ_INLINE bool dz_lazy_lock_is_made(
  * Defines `struct NAME`, a value of type `item` that function, a
  * void function(item *value), makes. It is all zero before. And
  *
- *     item *NAME_get(self)        any context that the raw mutex allows
- *     bool NAME_is_made(self)     likewise
+ *   any context that the raw mutex allows
+ *     item *NAME_get(self)
+ *     bool NAME_is_made(self)
  */
 #define DZ_LAZY_LOCK_DEFINE(NAME, item, function, mutex)                  \
     struct NAME {                                                         \

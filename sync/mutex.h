@@ -69,7 +69,7 @@ struct dz_mutex {
 DZ_AWAITED DZ_INLINE enum dz_poll dz_mutex_lock(
     struct dz_mutex *self, const struct dz_object *object)
 {
-    dz_key key = dz_lock(self, object);
+    dz_key key = dz_wait_lock_to_take(self, object);
     bool is_ours = dz_wait_take(&self->locks, self, object, 1);
 
     if (is_ours)
@@ -106,8 +106,8 @@ DZ_INLINE void dz_mutex_unlock(
 /*
  * Defines `struct NAME`, a mutex around a value of type `item`, and
  *
- *   in a task, awaited
- *     enum dz_poll NAME_lock(self, item **value)   NULL until it is locked
+ *   in a task, awaited; *value is NULL until it is locked
+ *     enum dz_poll NAME_lock(self, item **value)
  *
  *   any context that the raw mutex allows
  *     item *NAME_try_lock(self)     NULL: it is locked, or promised

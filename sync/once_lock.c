@@ -92,14 +92,15 @@ bool dz_once_lock_init(struct dz_once_lock *self,
 }
 
 const void *dz_once_lock_get_or_init(struct dz_once_lock *self,
-    const struct dz_once_lock_type *type, void (*make)(void *value))
+    const struct dz_once_lock_type *type,
+    void (*make)(void *value, void *argument), void *argument)
 {
     dz_key key = lock(self, type);
     void *value = value_of(self, type);
 
     if (!self->is_set) {
         self->is_being_made = 1;
-        make(value);
+        make(value, argument);
         self->is_being_made = 0;
         set(self, type);
     }

@@ -62,22 +62,23 @@ const void *dz_once_lock_try_get(
 bool dz_once_lock_init(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, const void *value);
 const void *dz_once_lock_get_or_init(struct dz_once_lock *self,
-    const struct dz_once_lock_type *type, void (*make)(void *value));
+    const struct dz_once_lock_type *type,
+    void (*make)(void *value, void *argument), void *argument);
 bool dz_once_lock_try_take(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, void *value);
 
 /*
  * Defines `struct NAME`, a value of type `item` that is not set, and
  *
- *   in a task, awaited
+ *   in a task, awaited; *value is written when it is ready
  *     enum dz_poll NAME_get(self, item const **value)
  *
  *   any context that the raw mutex allows
  *     item const *NAME_try_get(self)                NULL: not set
  *     bool NAME_init(self, item const *value)       false: it was set already
- *     item const *NAME_get_or_init(self, void (*make)(void *value))
+ *     item const *NAME_get_or_init(self, void (*make)(item *value))
  *                                  make is called under the lock, at most once
- *     bool NAME_try_take(self, item *value)             false: nothing to take
+ *     bool NAME_try_take(self, item *value)         false: nothing to take
  *     bool NAME_is_set(self)
  */
 #define DZ_ONCE_LOCK_DEFINE(NAME, item, mutex) \
@@ -115,11 +116,22 @@ bool dz_once_lock_try_take(struct dz_once_lock *self,
     {                                                                         \
         return dz_once_lock_init(dz_once_lock_of(self), &NAME##_type, value); \
     }                                                                         \
-    DZ_INLINE item const *NAME##_get_or_init(                                 \
-        struct NAME *self, void (*make)(void *value))                         \
+    struct NAME##_maker {                                                     \
+        void (*make)(item * value);                                           \
+    };                                                                        \
+    static inline void NAME##_make(void *value, void *argument)               \
     {                                                                         \
+        const struct NAME##_maker *maker = argument;                          \
+                                                                              \
+        maker->make(value);                                                   \
+    }                                                                         \
+    DZ_INLINE item const *NAME##_get_or_init(                                 \
+        struct NAME *self, void (*make)(item * value))                        \
+    {                                                                         \
+        struct NAME##_maker maker = {make};                                   \
+                                                                              \
         return dz_once_lock_get_or_init(                                      \
-            dz_once_lock_of(self), &NAME##_type, make);                       \
+            dz_once_lock_of(self), &NAME##_type, NAME##_make, &maker);        \
     }                                                                         \
     DZ_INLINE bool NAME##_try_take(struct NAME *self, item *value)            \
     {                                                                         \

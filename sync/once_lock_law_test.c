@@ -120,17 +120,17 @@ static bool init(struct law_call *call)
     return dz_once_lock_init(&object.once_lock, type, &made);
 }
 
-static uint32_t to_make;
-
-static void make(void *made)
+static void make(void *made, void *argument)
 {
-    *(uint32_t *)made = to_make;
+    *(uint32_t *)made = *(const uint32_t *)argument;
 }
 
 static bool get_or_init(struct law_call *call)
 {
-    to_make = call->argument;
-    return tell(call, dz_once_lock_get_or_init(&object.once_lock, type, make));
+    uint32_t to_make = call->argument;
+
+    return tell(call,
+        dz_once_lock_get_or_init(&object.once_lock, type, make, &to_make));
 }
 
 static bool take(struct law_call *call)

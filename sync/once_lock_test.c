@@ -120,10 +120,10 @@ static void getters_sleep_until_it_is_set_and_are_all_woken(void **state)
 
 static unsigned made;
 
-static void make_other(void *value)
+static void make_other(struct pair *value)
 {
     made++;
-    *(struct pair *)value = other;
+    *value = other;
 }
 
 static void get_or_init_makes_it_once(void **state)
@@ -226,7 +226,7 @@ static void an_interrupt_right_behind_the_registration_is_not_lost(void **state)
     assert_int_equal(getter->order, 1);
 }
 
-static void use_it_while_it_is_made(void *value)
+static void use_it_while_it_is_made(struct pair *value)
 {
     (void)value;
     (void)pair_lock_try_get(&lock);
@@ -243,15 +243,16 @@ static const struct dz_once_lock_type bare_type = {
     {dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER}, sizeof(int),
     offsetof(struct slot_lock, value)};
 
-static void init_while_it_is_made(void *value)
+static void init_while_it_is_made(void *value, void *argument)
 {
+    (void)argument;
     (void)dz_once_lock_init(dz_once_lock_of(&slot), &bare_type, value);
 }
 
 static void lead_back_unchecked(void)
 {
     (void)dz_once_lock_get_or_init(
-        dz_once_lock_of(&slot), &bare_type, init_while_it_is_made);
+        dz_once_lock_of(&slot), &bare_type, init_while_it_is_made, NULL);
 }
 
 static void to_use_it_while_it_is_made_panics(void **state)

@@ -176,7 +176,8 @@ void dz_pipe_end_writing(struct dz_queue *queue,
  * Defines `struct NAME`, a pipe of `count` bytes, from 1 to UINT16_MAX. Its
  * functions:
  *
- *   in a task, awaited
+ *   in a task, awaited; *count is 0 until it is ready, *progress is as above,
+ *   and what fill shows is written when it is ready
  *     enum dz_poll NAME_write(self, const void *bytes, len, size_t *count)
  *     enum dz_poll NAME_write_all(self, const void *bytes, len,
  *         size_t *progress)
@@ -189,6 +190,7 @@ void dz_pipe_end_writing(struct dz_queue *queue,
  *     bool NAME_try_write_all(self, const void *bytes, len)    false: no room
  *     size_t NAME_try_read(self, void *bytes, len)             0: empty
  *     bool NAME_try_fill(self, const uint8_t **bytes, size_t *len)
+ *                                            false: empty, and nothing is shown
  *     void NAME_consume(self, size_t count)
  *     void NAME_clear(self)
  *     size_t NAME_len(self), NAME_free(self)

@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/priority_channel.h"
 
+#include "sync/slots.h"
+
 /*
- * There is a link for each slot. The slots with an item are in one list, the
- * free ones in another, and both are valid when all zero:
- *
- *     items.index   a link to the most urgent item. A link to an item is its
- *                   index + 1, so that 0 is the end.
- *     slots.index   the index of the first free slot. A link between free slots
- *                   is stored as the bits in which it differs from one to the
- *                   slot behind, so that all zero links them in a row. The list
- *                   has no end: slots.free says whether there is another.
+ * There is a link for each slot. The free slots are in one list (sync/slots.h),
+ * those with an item in another, which begins at items.index. A link to an item
+ * is its index + 1, so that 0 is the end, and all zero is an empty list.
  */
 
 static uint16_t *links_of(
     struct dz_channel *self, const struct dz_channel_type *type)
 {
     return (uint16_t *)(void *)((char *)self + type->links);
-}
-
-static unsigned take_slot(
-    struct dz_channel *self, const struct dz_channel_type *type)
-{
-    unsigned index = self->slots.index;
-
-    self->slots.index = (uint16_t)((index + 1) ^ links_of(self, type)[index]);
-    return index;
-}
-
-static void free_slot(
-    struct dz_channel *self, const struct dz_channel_type *type, unsigned index)
-{
-    links_of(self, type)[index] = (uint16_t)((index + 1) ^ self->slots.index);
-    self->slots.index = (uint16_t)index;
 }
 
 /* The item that a link leads to. */
@@ -45,8 +25,8 @@ static void *item_at(
 void dz_channel_insert(struct dz_channel *self,
     const struct dz_channel_type *type, const void *item)
 {
-    unsigned index = take_slot(self, type);
     uint16_t *links = links_of(self, type);
+    unsigned index = dz_slots_pop(&self->slots, links);
     uint16_t *link = &self->items.index;
 
     /* Behind its equals. */
@@ -64,7 +44,7 @@ static void *unlink_item(
     unsigned index = *link - 1u;
 
     *link = links_of(self, type)[index];
-    free_slot(self, type, index);
+    dz_slots_push(&self->slots, links_of(self, type), index);
     return dz_channel_at(self, type, index);
 }
 

@@ -21,11 +21,11 @@
  *         return one->due < other->due;     least first; greatest first: >
  *     }
  *
- *     DZ_PRIORITY_CHANNEL_DEFINE(job_channel, struct job, 8, is_sooner,
- * DZ_NOOP) static struct job_channel jobs;
+ *     DZ_PRIORITY_CHANNEL_DEFINE(job_queue, struct job, 8, is_sooner, DZ_NOOP)
+ *     static struct job_queue jobs;
  *
- *     (void)job_channel_try_send(&jobs, &job);              any context
- *     await(job_channel_receive(&jobs, &self->job));        in a task
+ *     (void)job_queue_try_send(&jobs, &job);                any context
+ *     await(job_queue_receive(&jobs, &self->job));          in a task
  *
  * What is guaranteed
  *  - What comes out is the most urgent of all that is there, and of equals the

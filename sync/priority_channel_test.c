@@ -911,8 +911,8 @@ static bool is_sooner(const struct job *one, const struct job *other)
     return one->due < other->due;
 }
 
-DZ_PRIORITY_CHANNEL_DEFINE(job_channel, struct job, 8, is_sooner, DZ_NOOP)
-static struct job_channel jobs;
+DZ_PRIORITY_CHANNEL_DEFINE(job_queue, struct job, 8, is_sooner, DZ_NOOP)
+static struct job_queue jobs;
 
 struct machinist {
     struct dz_task task;
@@ -925,7 +925,7 @@ static enum dz_poll machinist_poll(struct machinist *self)
 {
     async (self) {
         for (; self->count < 2; self->count++) {
-            await(job_channel_receive(&jobs, &self->job));
+            await(job_queue_receive(&jobs, &self->job));
             self->devices[self->count] = self->job.device;
         }
     }
@@ -944,9 +944,9 @@ static void the_example_of_the_header_works(void **state)
     (void)machinists_claim(&machinist);
     dz_executor_spawn(&executor, &machinist->task);
     run_to_rest();
-    (void)job_channel_try_send(&jobs, &job);
+    (void)job_queue_try_send(&jobs, &job);
     job = (struct job){10, 2};
-    (void)job_channel_try_send(&jobs, &job);
+    (void)job_queue_try_send(&jobs, &job);
     run_to_rest();
     assert_int_equal(machinist->devices[0], 2);
     assert_int_equal(machinist->devices[1], 1);

@@ -245,9 +245,11 @@ enum dz_poll dz_subscriber_next(struct dz_subscriber *self, void *message)
 {
     struct dz_pubsub *pubsub = pubsub_of(self);
     const struct dz_object *object = &self->type->object;
-    dz_key key = dz_lock(pubsub, object);
+    dz_key key = dz_wait_lock_to_take(pubsub, object);
     bool is_ours = dz_wait_take(&self->messages, pubsub, object, 0);
 
+    /* Still: a guard may have unsubscribed it in there. */
+    (void)pubsub_of(self);
     if (is_ours)
         read_oldest(self, message);
     dz_unlock(pubsub, object, key);

@@ -26,7 +26,8 @@
  *
  * Subscribers are all zero at first, and linked while they are subscribed. So
  * there is no limit to them, and each has to be unsubscribed before its frame
- * is gone. The guard (executor/fork.h) does it if the branch is cancelled:
+ * is gone. The guard (executor/fork.h) does it if the branch is cancelled, or
+ * its task:
  *
  *     static void reader_unsubscribe(struct dz_guard *guard)
  *     {
@@ -151,20 +152,21 @@ unsigned dz_subscriber_available(const struct dz_subscriber *self);
  * Defines `struct NAME`, a pubsub of at most `count` messages of type `item`,
  * count from 1 to DZ_UNITS_MAX, `struct NAME_subscriber`, and
  *
- *   in a task, awaited
- *     enum dz_poll NAME_publish(self, const item *message)
+ *   in a task, awaited; *message is written by next when it is ready
+ *     enum dz_poll NAME_publish(self, item const *message)
  *     enum dz_poll NAME_next(subscriber, item *message)
  *
  *   any context that the raw mutex allows
- *     bool NAME_try_publish(self, const item *message)  false: full
- *     void NAME_publish_immediate(self, const item *message)
+ *     bool NAME_try_publish(self, item const *message)  false: full
+ *     void NAME_publish_immediate(self, item const *message)
  *     void NAME_clear(self)
  *     unsigned NAME_len(self), NAME_free(self)
  *     bool NAME_is_empty(self), NAME_is_full(self)
  *
  *     void NAME_subscribe(self, subscriber)
  *     void NAME_unsubscribe(subscriber)
- *     bool NAME_try_next(subscriber, item *message)     false: nothing to read
+ *     bool NAME_try_next(subscriber, item *message)     false: nothing to read,
+ *                                                       and nothing is written
  *     unsigned NAME_available(subscriber)
  *
  *   anywhere

@@ -81,19 +81,30 @@ _Noreturn void dz_outside_misuse(
 void dz_owner_lock(void *self, const struct dz_object *object);
 void dz_owner_unlock(void *self, const struct dz_object *object);
 
-/* Takes the object's lock. Its holder does not wait, and is not awaited. */
-DZ_INLINE dz_key dz_lock(void *self, const struct dz_object *object)
+/* The two halves of dz_lock, for whoever looks at more in between. */
+DZ_INLINE void dz_lock_check(const void *self, const struct dz_object *object)
+{
+    if (object->mutex == DZ_THREAD_MODE && dz_port_context() != 0)
+        dz_thread_mode_misuse(self, object);
+}
+
+DZ_INLINE dz_key dz_lock_checked(void *self, const struct dz_object *object)
 {
     dz_key key = {0};
 
     if (object->mutex == DZ_CRITICAL_SECTION)
         key = dz_port_enter();
-    if (object->mutex == DZ_THREAD_MODE && dz_port_context() != 0)
-        dz_thread_mode_misuse(self, object);
     if (object->owner != 0)
         dz_owner_lock(self, object);
     dz_trace(DZ_EVENT_LOCK, self, object->name);
     return key;
+}
+
+/* Takes the object's lock. Its holder does not wait, and is not awaited. */
+DZ_INLINE dz_key dz_lock(void *self, const struct dz_object *object)
+{
+    dz_lock_check(self, object);
+    return dz_lock_checked(self, object);
 }
 
 DZ_INLINE void dz_unlock(void *self, const struct dz_object *object, dz_key key)

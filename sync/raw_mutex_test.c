@@ -4,6 +4,9 @@
 #include "sim/test.h"
 #include "sync/blocking_mutex.h"
 #include "sync/channel.h"
+#include "sync/event_flags.h"
+#include "sync/rpc.h"
+#include "sync/semaphore.h"
 
 static struct dz_executor first;
 static struct dz_executor second;
@@ -383,6 +386,68 @@ static void the_example_of_the_header_works(void **state)
     assert_int_equal(stats.value.overruns, 2);
 }
 
+/* One object for each way to wait: for a unit, in a queue, in a queue by means
+ * of its own, and in both. */
+#define DEFINE_WAITS(mutex, raw_mutex)                                     \
+    DZ_CHANNEL_DEFINE(mutex##_items, int, 1, raw_mutex)                    \
+    DZ_SEMAPHORE_DEFINE(mutex##_permits, 1, raw_mutex)                     \
+    DZ_EVENT_FLAGS_DEFINE(mutex##_flags, raw_mutex)                        \
+    DZ_RPC_DEFINE(mutex##_service, int, int, raw_mutex)                    \
+    static struct mutex##_items mutex##_items;                             \
+    static struct mutex##_permits mutex##_permits;                         \
+    static struct mutex##_flags mutex##_flags;                             \
+    static struct mutex##_service mutex##_service;                         \
+    static void mutex##_use(void *argument)                                \
+    {                                                                      \
+        (void)argument;                                                    \
+        mutex##_items_clear(&mutex##_items);                               \
+        (void)mutex##_permits_try_acquire(&mutex##_permits, 1);            \
+        mutex##_flags_clear(&mutex##_flags, 1);                            \
+        (void)mutex##_service_try_receive(&mutex##_service, &(int){0});    \
+    }                                                                      \
+    static void mutex##_wait(void *argument)                               \
+    {                                                                      \
+        uint32_t flags = 0;                                                \
+        int value = 0;                                                     \
+        enum dz_poll poll;                                                 \
+                                                                           \
+        if (wait_for == 0)                                                 \
+            poll = mutex##_items_receive(&mutex##_items, &value);          \
+        else if (wait_for == 1)                                            \
+            poll = mutex##_permits_acquire(&mutex##_permits, 1);           \
+        else if (wait_for == 2)                                            \
+            poll = mutex##_flags_wait_any(&mutex##_flags, 1, &flags);      \
+        else                                                               \
+            poll = mutex##_service_call(&mutex##_service, &value, &value); \
+        walk_away_from(poll);                                              \
+        (void)argument;                                                    \
+    }                                                                      \
+    static void mutex##_wait_in_an_interrupt(void)                         \
+    {                                                                      \
+        do_in_task_of(&first, "first", mutex##_use);                       \
+        interrupt_now(mutex##_wait, NULL);                                 \
+    }
+
+static int wait_for;
+
+DEFINE_WAITS(noop, DZ_NOOP)
+DEFINE_WAITS(thread, DZ_THREAD_MODE)
+DEFINE_WAITS(critical, DZ_CRITICAL_SECTION)
+
+/* The thread-mode object comes first, then the await, then the owner. */
+static void a_wait_in_an_interrupt_says_the_same_of_all_objects(void **state)
+{
+    (void)state;
+    for (wait_for = 0; wait_for < 4; wait_for++) {
+        assert_says(last_words_at(DZ_EXIT_RACE, thread_wait_in_an_interrupt),
+            "a thread-mode object is used in an interrupt");
+        assert_says(
+            last_words_of(noop_wait_in_an_interrupt), "await outside a task");
+        assert_says(last_words_of(critical_wait_in_an_interrupt),
+            "await outside a task");
+    }
+}
+
 RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(a_noop_object_in_an_interrupt_while_locked_panics),
     TEST(a_noop_object_from_a_second_executor_panics),
@@ -398,4 +463,5 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(unlocking_a_blocking_mutex_twice_panics),
     TEST(an_interrupt_that_locks_a_locked_noop_mutex_panics),
     TEST(a_thread_mode_mutex_in_an_interrupt_panics),
+    TEST(a_wait_in_an_interrupt_says_the_same_of_all_objects),
     TEST(the_example_of_the_header_works))

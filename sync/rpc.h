@@ -7,7 +7,7 @@
  *
  * A caller hands in a request and waits for the response to it. The service is
  * a task that owns what the jobs need: a bus, a flash, a lot of stack. When
- * nobody wants an answer, a channel (sync/channel.h) is simpler; when the
+ * nobody wants a response, a channel (sync/channel.h) is simpler; when the
  * callers can do the work themselves, a mutex (sync/mutex.h) is.
  *
  *     DZ_RPC_DEFINE(adc_service, struct adc_setup, int, DZ_NOOP)
@@ -44,8 +44,8 @@
  *    next receive gets it again, before all others. So no caller hangs and no
  *    request is lost; but a job may be begun more than once. A service whose
  *    jobs must not be replies in its guard instead, that it has failed.
- *  - Until it is ready, a call is polled with the same question, which is
- * handed in once: what is written to it later changes nothing.
+ *  - Until it is ready, a call is polled with the same request, which is handed
+ *    in once: what is written to it later changes nothing.
  *  - A second service waits until there is a job for it, in line. So services
  *    take turns, and one that is restarted need not know whether the old one is
  *    gone.
@@ -142,7 +142,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_call(struct dz_rpc *self,
     if (type->object.policy == DZ_SINGLE_SLOT)
         dz_queue_turn_to(
             &self->responses, DZ_RPC_RESPONSE, type->object.owner != 0);
-    key = dz_lock(self, &type->object);
+    key = dz_lock_checked(self, &type->object);
     if (dz_queue_has_asked(&self->responses, DZ_RPC_RESPONSE))
         return dz_rpc_collect_unlock(self, type, response, key);
     if (!dz_wait_take(&self->permits, self, &type->object, 1)) {
@@ -178,7 +178,7 @@ DZ_INLINE void dz_rpc_fetch(
 DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_receive(
     struct dz_rpc *self, const struct dz_rpc_type *type, void *request)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
     bool is_ours = dz_wait_take(&self->jobs, self, &type->object, 0);
 
     if (is_ours)
@@ -237,18 +237,19 @@ DZ_INLINE void dz_rpc_put_back(
 }
 
 /*
- * Defines `struct NAME`, a service that takes a value of type `request` and
- * answers with one of type `response`, and
+ * Defines `struct NAME`, a service that takes a request of one type and gives a
+ * response of another, and
  *
- *   in a task, awaited
- *     enum dz_poll NAME_call(self, const request *question, response *answer)
- *     enum dz_poll NAME_receive(self, request *question)
+ *   in a task, awaited; what is copied out is written when it is ready
+ *     enum dz_poll NAME_call(
+ *         self, request_type const *request, response_type *response)
+ *     enum dz_poll NAME_receive(self, request_type *request)
  *
  *   any context that the raw mutex allows
- *     bool NAME_try_post(self, const request *question)  false: busy
- *     bool NAME_try_receive(self, request *question)     false: no job
- *     void NAME_reply(self, const response *answer)      panics if no job is
- *     void NAME_put_back(self)                           received
+ *     bool NAME_try_post(self, request_type const *request)   false: busy
+ *     bool NAME_try_receive(self, request_type *request)      false: no job
+ *     void NAME_reply(self, response_type const *response)    panics if no job
+ *     void NAME_put_back(self)                                is received
  */
 #define DZ_RPC_DEFINE(NAME, request_type, response_type, mutex) \
     DZ_RPC_DEFINE_POLICY(NAME, request_type, response_type, mutex, DZ_QUEUE)
@@ -269,29 +270,29 @@ DZ_INLINE void dz_rpc_put_back(
         sizeof(request_type), offsetof(struct NAME, request),                  \
         sizeof(response_type), offsetof(struct NAME, response)};               \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_call(struct NAME *self,           \
-        request_type const *question, response_type *answer)                   \
+        request_type const *request, response_type *response)                  \
     {                                                                          \
-        return dz_rpc_call(dz_rpc_of(self), &NAME##_type, question, answer);   \
+        return dz_rpc_call(dz_rpc_of(self), &NAME##_type, request, response);  \
     }                                                                          \
     DZ_INLINE bool NAME##_try_post(                                            \
-        struct NAME *self, request_type const *question)                       \
+        struct NAME *self, request_type const *request)                        \
     {                                                                          \
-        return dz_rpc_try_post(dz_rpc_of(self), &NAME##_type, question);       \
+        return dz_rpc_try_post(dz_rpc_of(self), &NAME##_type, request);        \
     }                                                                          \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_receive(                          \
-        struct NAME *self, request_type *question)                             \
+        struct NAME *self, request_type *request)                              \
     {                                                                          \
-        return dz_rpc_receive(dz_rpc_of(self), &NAME##_type, question);        \
+        return dz_rpc_receive(dz_rpc_of(self), &NAME##_type, request);         \
     }                                                                          \
     DZ_INLINE bool NAME##_try_receive(                                         \
-        struct NAME *self, request_type *question)                             \
+        struct NAME *self, request_type *request)                              \
     {                                                                          \
-        return dz_rpc_try_receive(dz_rpc_of(self), &NAME##_type, question);    \
+        return dz_rpc_try_receive(dz_rpc_of(self), &NAME##_type, request);     \
     }                                                                          \
     DZ_INLINE void NAME##_reply(                                               \
-        struct NAME *self, response_type const *answer)                        \
+        struct NAME *self, response_type const *response)                      \
     {                                                                          \
-        dz_rpc_reply(dz_rpc_of(self), &NAME##_type, answer);                   \
+        dz_rpc_reply(dz_rpc_of(self), &NAME##_type, response);                 \
     }                                                                          \
     DZ_INLINE void NAME##_put_back(struct NAME *self)                          \
     {                                                                          \

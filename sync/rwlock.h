@@ -36,9 +36,9 @@
  *         return DZ_READY;
  *     }
  *
- * Without the guard, a branch that is cancelled while it holds the lock keeps
- * it for ever. A task that is in no select or join cannot be cancelled and
- * needs none.
+ * Without the guard, what is cancelled while it holds the lock keeps it for
+ * ever. A task that nobody cancels (executor/cancel.h), and that is in no
+ * select or join, needs none.
  *
  * A struct of which all but `value` is zero is unlocked. Before the first lock,
  * and in a debugger, `value` may be used directly.
@@ -158,12 +158,12 @@ DZ_INLINE void dz_rwlock_unlock_write(
 /*
  * Defines `struct NAME`, a lock around a value of type `item`, and
  *
- *   in a task, awaited
- *     enum dz_poll NAME_read(self, const item **value)    NULL until it is
- *     enum dz_poll NAME_write(self, item **value)         locked
+ *   in a task, awaited; *value is NULL until it is locked
+ *     enum dz_poll NAME_read(self, item const **value)
+ *     enum dz_poll NAME_write(self, item **value)
  *
  *   any context that the raw mutex allows
- *     const item *NAME_try_read(self)    NULL: somebody writes, or waits
+ *     item const *NAME_try_read(self)    NULL: somebody writes, or waits
  *     item *NAME_try_write(self)         NULL: somebody reads, writes, or waits
  *     void NAME_unlock_read(self)
  *     void NAME_unlock_write(self)

@@ -39,8 +39,14 @@ bool dz_semaphore_grant(struct dz_queue *queue,
 void dz_semaphore_give_back(
     struct dz_queue *queue, const struct dz_queue_type *type, uintptr_t request)
 {
-    dz_semaphore_add_locked(
-        semaphore_of(queue), type_of(type), count_of(request));
+    struct dz_semaphore *self = semaphore_of(queue);
+    unsigned count = count_of(request);
+    /* It is not its fault that there may be too little: set counts none that
+     * are promised. */
+    unsigned room =
+        DZ_SEMAPHORE_MAX - dz_semaphore_free_locked(self, type_of(type));
+
+    self->free += (int)(count < room ? count : room);
 }
 
 /* Its lowest bit tells it from a request for exactly as many. */
@@ -52,14 +58,17 @@ static uintptr_t all_request(const struct dz_semaphore *self,
     return dz_semaphore_request(min) | 1;
 }
 
-/* The least is ours; so are now all that are free. */
+/* The least is ours; so are now all that are free. Since it was promised, as
+ * many as there can be may have come: then some stay. */
 static unsigned take_free(struct dz_semaphore *self,
     const struct dz_semaphore_type *type, unsigned min)
 {
-    unsigned count = min + dz_semaphore_free_locked(self, type);
+    unsigned more = dz_semaphore_free_locked(self, type);
 
-    self->free = -type->permits;
-    return count;
+    if (more > DZ_SEMAPHORE_MAX - min)
+        more = DZ_SEMAPHORE_MAX - min;
+    self->free -= (int)more;
+    return min + more;
 }
 
 enum dz_poll dz_semaphore_acquire_all(struct dz_semaphore *self,

@@ -36,10 +36,11 @@
  *         return DZ_READY;
  *     }
  *
- * Without the guard, a branch that is cancelled while it holds permits keeps
- * them for ever. (A task that is in no select or join cannot be cancelled.) To
- * keep them on purpose, because an interrupt releases them when the hardware is
- * done, leave the guard and do not release: Embassy's `disarm`.
+ * Without the guard, what is cancelled while it holds permits keeps them for
+ * ever. A task that nobody cancels (executor/cancel.h), and that is in no
+ * select or join, needs none. To keep permits on purpose, because an interrupt
+ * releases them when the hardware is done, leave the guard and do not release:
+ * Embassy's `disarm`.
  *
  * DZ_SEMAPHORE_DEFINE defines a fair semaphore, DZ_GREEDY_SEMAPHORE_DEFINE a
  * greedy one. An all-zero struct has its initial number of permits.
@@ -63,8 +64,11 @@
  *  - A request for 0 permits is ready at once, though others wait, and wakes
  *    nobody. acquire_all(0) takes what try_acquire_all(1) would, or nothing.
  *  - Nothing is ever counted above DZ_SEMAPHORE_MAX: who asks for more, or
- *    releases or sets more, panics. Nobody checks that who releases permits has
- *    taken them: a semaphore that starts with 0 counts events that way.
+ *    releases or sets more, panics. Who cannot help it does not: acquire_all
+ *    leaves what would be too many, and what a cancelled waiter gives back is
+ *    dropped as far as set has left no room for it. Nobody checks that who
+ *    releases permits has taken them: a semaphore that starts with 0 counts
+ *    events that way.
  *  - The number that is asked for stays the same until it is ready.
  *
  * The _SINGLE_SLOT forms are the same with one waker slot in place of the
@@ -195,10 +199,9 @@ void dz_semaphore_set(struct dz_semaphore *self,
  * Defines `struct NAME`, a semaphore of `permits` at first, 0 to
  * DZ_SEMAPHORE_MAX, and
  *
- *   in a task, awaited
+ *   in a task, awaited; *count is written when it is ready
  *     enum dz_poll NAME_acquire(self, unsigned count)
  *     enum dz_poll NAME_acquire_all(self, unsigned min, unsigned *count)
- *                                   *count is set when it is ready
  *
  *   any context that the raw mutex allows
  *     bool NAME_try_acquire(self, unsigned count)

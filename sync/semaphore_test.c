@@ -880,6 +880,52 @@ static void wait_for_as_many_as_there_can_be(void **state)
     }
 }
 
+/* One is promised to it when all others come. */
+static void acquire_all_takes_no_more_than_there_can_be(void **state)
+{
+    (void)state;
+    FOR_ALL_QUEUES
+    {
+        const struct taker *taker;
+
+        begin(&kinds[each], 0);
+        taker = spawn_on(&executor, ALL, 1);
+        release(1);
+        release(DZ_SEMAPHORE_MAX);
+
+        run_to_rest(&executor);
+
+        assert_int_equal(taker->got, DZ_SEMAPHORE_MAX);
+        assert_int_equal(free_permits(), 1);
+    }
+}
+
+static void what_a_cancelled_waiter_has_no_room_for_is_dropped(void **state)
+{
+    static const struct {
+        unsigned promised, set, left;
+    } cases[] = {
+        {1, DZ_SEMAPHORE_MAX, DZ_SEMAPHORE_MAX},
+        {5, DZ_SEMAPHORE_MAX - 2, DZ_SEMAPHORE_MAX},
+        {5, DZ_SEMAPHORE_MAX - 6, DZ_SEMAPHORE_MAX - 1},
+    };
+
+    (void)state;
+    FOR_ALL_QUEUES
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct taker *taker;
+
+        begin(&kinds[each], 0);
+        taker = spawn(cases[i].promised);
+        release(cases[i].promised);
+        set(cases[i].set);
+
+        give_up(taker);
+
+        assert_int_equal(free_permits(), cases[i].left);
+    }
+}
+
 static void release_too_many(void)
 {
     begin(&kinds[FAIR], 1);
@@ -925,24 +971,12 @@ static void wait_for_all_too_many(void)
     spawn_on(&executor, ALL, DZ_SEMAPHORE_MAX + 1U);
 }
 
-static void give_back_too_many(void)
-{
-    struct taker *taker;
-
-    begin(&kinds[FAIR], 0);
-    taker = spawn(1);
-    release(1);
-    set(DZ_SEMAPHORE_MAX);
-    give_up(taker);
-}
-
 /* M5: nothing was checked. */
 static void more_permits_than_there_can_be_panic(void **state)
 {
     static void (*const misuses[])(void) = {release_too_many,
         release_so_many_that_it_wraps, set_too_many, try_too_many,
-        try_all_too_many, wait_for_too_many, wait_for_all_too_many,
-        give_back_too_many};
+        try_all_too_many, wait_for_too_many, wait_for_all_too_many};
 
     (void)state;
     for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
@@ -1268,6 +1302,8 @@ RUN_TESTS(TEST(all_zero_it_has_its_initial_permits),
     TEST(a_losing_branch_gives_up_its_request),
     TEST(as_many_permits_as_there_can_be),
     TEST(wait_for_as_many_as_there_can_be),
+    TEST(acquire_all_takes_no_more_than_there_can_be),
+    TEST(what_a_cancelled_waiter_has_no_room_for_is_dropped),
     TEST(more_permits_than_there_can_be_panic),
     TEST(another_request_without_cancel_panics),
     TEST(waiting_outside_tasks_panics), TEST(misuse_names_the_semaphore),

@@ -80,7 +80,7 @@ DZ_INLINE void dz_signal_fetch(
 DZ_AWAITED DZ_INLINE enum dz_poll dz_signal_wait(
     struct dz_signal *self, const struct dz_signal_type *type, void *value)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
     bool is_ours = dz_wait_take(&self->values, self, &type->object, 0);
 
     if (is_ours)
@@ -124,10 +124,10 @@ DZ_INLINE bool dz_signal_is_sent(
 /*
  * Defines `struct NAME`, a signal of a value of type `item`, and
  *
- *   in a task, awaited
+ *   in a task, awaited; *value is written when it is ready
  *     enum dz_poll NAME_wait(self, item *value)
  *
- *   any context that the raw mutex allows
+ *   any context that the raw mutex allows; *value is written if there is one
  *     void NAME_send(self, item value)
  *     bool NAME_try_take(self, item *value)   false: nothing there
  *     bool NAME_is_sent(self)

@@ -78,7 +78,7 @@ static bool may_give(const struct law_call *call)
 static bool take(struct law_call *call)
 {
     struct stock *stock = &stocks[kind_of(call)];
-    dz_key key = dz_lock(stock, &type->object);
+    dz_key key = dz_wait_lock_to_take(stock, &type->object);
     bool is_ours =
         dz_wait_take(&stock->units, stock, &type->object, type->initial);
 

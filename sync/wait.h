@@ -9,7 +9,12 @@
  * the single waker slot (sync/waker.h) and a primitive's lock. For those who
  * write primitives; the caller holds the object's lock.
  *
- * What waits in a struct dz_queue is written like this:
+ * What waits for a unit is written like this:
+ *
+ *     dz_key key = dz_wait_lock_to_take(self, object);
+ *     bool is_ours = dz_wait_take(units, self, object, initial);
+ *
+ * and what waits in a struct dz_queue, like this:
  *
  *     dz_key key = dz_wait_lock(self, object, queue, request);
  *     enum dz_poll poll = dz_wait_ask(queue, type, request, object->policy);
@@ -23,18 +28,29 @@
 #include "sync/raw_mutex.h"
 #include "sync/waker.h"
 
-/* Panics outside tasks. (A target finds out, too, and says less.) */
+/* Panics where the object must not be waited for: in an interrupt if it is for
+ * thread mode, and outside tasks. (A target finds out the latter, too, and says
+ * less.) Then comes dz_lock_checked. */
 DZ_INLINE void dz_wait_check(const void *self, const struct dz_object *object)
 {
+    dz_lock_check(self, object);
     if (object->owner != 0 && dz_current == &dz_outside)
         dz_outside_misuse(self, object);
 }
 
-/* Takes a unit, or registers the branch that runs now. False: not yet. */
+/* Locks an object for dz_wait_take. */
+DZ_INLINE dz_key dz_wait_lock_to_take(
+    void *self, const struct dz_object *object)
+{
+    dz_wait_check(self, object);
+    return dz_lock_checked(self, object);
+}
+
+/* Takes a unit, or registers the branch that runs now. False: not yet. It is
+ * the first thing under the lock: see dz_units_take. */
 DZ_INLINE bool dz_wait_take(struct dz_units *units, const void *self,
     const struct dz_object *object, int initial)
 {
-    dz_wait_check(self, object);
     if (object->policy == DZ_QUEUE
             ? dz_units_take(units, initial, object->owner != 0)
             : dz_units_try_take(units, initial))
@@ -93,7 +109,7 @@ DZ_INLINE dz_key dz_wait_lock(void *self, const struct dz_object *object,
     dz_wait_check(self, object);
     if (object->policy == DZ_QUEUE)
         dz_queue_turn_to(queue, request, object->owner != 0);
-    return dz_lock(self, object);
+    return dz_lock_checked(self, object);
 }
 
 /* Ends the lock of an operation that may have to wait. */

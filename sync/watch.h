@@ -219,12 +219,12 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
  * Defines `struct NAME`, a watch of a value of type `item`, `struct
  * NAME_receiver`, and
  *
- *   in a task, awaited
+ *   in a task, awaited; *value is written when it is ready
  *     enum dz_poll NAME_receiver_get(self, item *value)
  *     enum dz_poll NAME_receiver_changed(self, item *value)
  *     NAME_receiver_get_and, NAME_receiver_changed_and: see below
  *
- *   any context that the raw mutex allows
+ *   any context that the raw mutex allows; *value is written if it is true
  *     bool NAME_receiver_try_get(self, item *value)      false: there is none
  *     bool NAME_receiver_try_changed(self, item *value)  false: or it was seen
  *     NAME_receiver_try_get_and, NAME_receiver_try_changed_and
@@ -243,7 +243,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
  *     struct NAME_receiver NAME_receiver(self)
  *     struct dz_watch_sender NAME_sender(self)
  *
- * What ends in `_and` takes two arguments more, bool (*accepts)(const item *,
+ * What ends in `_and` takes two arguments more, bool (*accepts)(item const *,
  * void *argument) and its argument.
  */
 #define DZ_WATCH_DEFINE(NAME, item, mutex) \

@@ -30,8 +30,9 @@
  *
  * A slot goes round: free, reserved, ready, received, and free again. While it
  * is reserved or received it is its holder's, who may keep it across an await.
- * A branch that may be cancelled meanwhile enters a guard, which discards what
- * was reserved, and releases what was received or puts it back.
+ * What may be cancelled meanwhile (a task, too: executor/cancel.h) enters a
+ * guard, which discards what was reserved, and releases what was received or
+ * puts it back.
  *
  * Any number of tasks and interrupts send and receive, each holds as many slots
  * as it likes, and ends them in any order. A struct of all zero is an empty
@@ -56,22 +57,21 @@
  * side in place of the queues, for comparison.
  */
 
+#include "sync/slots.h"
 #include "sync/wait.h"
 
 /* The links and the items lie behind it, in the typed struct. Positions count
  * from 1. */
 struct dz_zerocopy {
-    struct dz_units
-        slots; /* index: the position of the first free one, less 1 */
+    struct dz_units slots; /* see sync/slots.h */
     struct dz_units items; /* index: the position of the newest that is ready,
                               which links to the oldest; 0: none is */
 };
 
 /*
- * The link of a slot: the position of the next in its list, or who holds it.
- * A link of zero is that of a free slot that was never used, like all behind
- * it: the next is its neighbour. No list needs an end, since units tell how
- * much is there.
+ * The link of a slot: of a free one, that of sync/slots.h; of a ready one, the
+ * position of the next; else who holds it. No list needs an end, since units
+ * tell how much is there.
  */
 enum {
     DZ_ZEROCOPY_RESERVED = UINT16_MAX,
@@ -138,36 +138,39 @@ DZ_INLINE void *dz_zerocopy_hold(struct dz_zerocopy *self,
     return (char *)self + type->items + (position - 1) * type->size;
 }
 
-/* The position of an item, which its holder gives up. */
-DZ_INLINE unsigned dz_zerocopy_held(struct dz_zerocopy *self,
+/* The position of an item. Before the lock: it takes a division, for which
+ * some cores have no instruction, and depends on nothing that is locked. */
+DZ_INLINE unsigned dz_zerocopy_position(const struct dz_zerocopy *self,
     const struct dz_zerocopy_type *type, const void *item, unsigned holder)
 {
     uintptr_t offset = (uintptr_t)item - (uintptr_t)self - type->items;
     uintptr_t index = offset / type->size;
 
-    if (DZ_UNLIKELY(index >= type->capacity || offset % type->size != 0 ||
-            *dz_zerocopy_link(self, type, (unsigned)index + 1) != holder))
+    if (DZ_UNLIKELY(index >= type->capacity || offset % type->size != 0))
         dz_zerocopy_misuse(self, type, holder);
     return (unsigned)index + 1;
+}
+
+/* A slot is given up, by the side that holds it. */
+DZ_INLINE void dz_zerocopy_give_up(struct dz_zerocopy *self,
+    const struct dz_zerocopy_type *type, unsigned position, unsigned holder)
+{
+    if (DZ_UNLIKELY(*dz_zerocopy_link(self, type, position) != holder))
+        dz_zerocopy_misuse(self, type, holder);
 }
 
 /* The first free slot. There is one. */
 DZ_INLINE unsigned dz_zerocopy_pop(
     struct dz_zerocopy *self, const struct dz_zerocopy_type *type)
 {
-    unsigned position = self->slots.index + 1u;
-    unsigned next = *dz_zerocopy_link(self, type, position);
-
-    self->slots.index = (uint16_t)(next == 0 ? position : next - 1);
-    return position;
+    return dz_slots_pop(&self->slots, dz_zerocopy_link(self, type, 1)) + 1;
 }
 
 /* Makes a slot the first free one. */
 DZ_INLINE void dz_zerocopy_push(struct dz_zerocopy *self,
     const struct dz_zerocopy_type *type, unsigned position)
 {
-    *dz_zerocopy_link(self, type, position) = (uint16_t)(self->slots.index + 1);
-    self->slots.index = (uint16_t)(position - 1);
+    dz_slots_push(&self->slots, dz_zerocopy_link(self, type, 1), position - 1);
 }
 
 /* Takes the ready item behind another one, out of the ring. */
@@ -203,7 +206,7 @@ DZ_INLINE void dz_zerocopy_put(struct dz_zerocopy *self,
 DZ_AWAITED DZ_INLINE void *dz_zerocopy_reserve(
     struct dz_zerocopy *self, const struct dz_zerocopy_type *type)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
     void *item = NULL;
 
     if (dz_wait_take(&self->slots, self, &type->object, type->capacity))
@@ -231,10 +234,11 @@ DZ_INLINE void *dz_zerocopy_try_reserve(
 DZ_INLINE void dz_zerocopy_send(
     struct dz_zerocopy *self, const struct dz_zerocopy_type *type, void *item)
 {
-    dz_key key = dz_lock(self, &type->object);
     unsigned position =
-        dz_zerocopy_held(self, type, item, DZ_ZEROCOPY_RESERVED);
+        dz_zerocopy_position(self, type, item, DZ_ZEROCOPY_RESERVED);
+    dz_key key = dz_lock(self, &type->object);
 
+    dz_zerocopy_give_up(self, type, position, DZ_ZEROCOPY_RESERVED);
     dz_zerocopy_put(self, type, position);
     self->items.index = (uint16_t)position;
     dz_wait_give_unlock(&self->items, self, &type->object, key);
@@ -244,7 +248,7 @@ DZ_INLINE void dz_zerocopy_send(
 DZ_AWAITED DZ_INLINE void *dz_zerocopy_receive(
     struct dz_zerocopy *self, const struct dz_zerocopy_type *type)
 {
-    dz_key key = dz_lock(self, &type->object);
+    dz_key key = dz_wait_lock_to_take(self, &type->object);
     void *item = NULL;
 
     if (dz_wait_take(&self->items, self, &type->object, 0))
@@ -273,10 +277,12 @@ DZ_INLINE void *dz_zerocopy_try_receive(
 DZ_INLINE void dz_zerocopy_put_back(
     struct dz_zerocopy *self, const struct dz_zerocopy_type *type, void *item)
 {
+    unsigned position =
+        dz_zerocopy_position(self, type, item, DZ_ZEROCOPY_RECEIVED);
     dz_key key = dz_lock(self, &type->object);
 
-    dz_zerocopy_put(
-        self, type, dz_zerocopy_held(self, type, item, DZ_ZEROCOPY_RECEIVED));
+    dz_zerocopy_give_up(self, type, position, DZ_ZEROCOPY_RECEIVED);
+    dz_zerocopy_put(self, type, position);
     dz_wait_give_unlock(&self->items, self, &type->object, key);
 }
 
@@ -284,9 +290,11 @@ DZ_INLINE void dz_zerocopy_put_back(
 DZ_INLINE void dz_zerocopy_free_slot(struct dz_zerocopy *self,
     const struct dz_zerocopy_type *type, const void *item, unsigned holder)
 {
+    unsigned position = dz_zerocopy_position(self, type, item, holder);
     dz_key key = dz_lock(self, &type->object);
 
-    dz_zerocopy_push(self, type, dz_zerocopy_held(self, type, item, holder));
+    dz_zerocopy_give_up(self, type, position, holder);
+    dz_zerocopy_push(self, type, position);
     dz_wait_give_unlock(&self->slots, self, &type->object, key);
 }
 
