@@ -196,6 +196,17 @@ DZ_INLINE bool dz_watch_try(struct dz_watch_receiver *receiver,
     return is_ours;
 }
 
+/* Which receiver wants what, so that another wait of the same branch is told
+ * from this one. */
+DZ_INLINE uintptr_t dz_watch_request(
+    const struct dz_watch_receiver *receiver, const struct dz_watch_look *look)
+{
+    _Static_assert(
+        _Alignof(struct dz_watch_receiver) >= 4, "two bits are free");
+    return (uintptr_t)receiver | (uintptr_t)(look->wish == DZ_WATCH_NEW) |
+        (uintptr_t)(look->accepts != NULL) << 1;
+}
+
 /* Asked for the first time, it looks at the value that is there; then, only at
  * one that it was woken for. A value that it does not take, it waits behind. */
 DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
@@ -204,14 +215,16 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
 {
     struct dz_watch *watch = dz_watch_watched(receiver);
     enum dz_policy policy = type->object.policy;
-    dz_key key = dz_wait_lock(watch, &type->object, &watch->queue, 1);
+    uintptr_t request = dz_watch_request(receiver, look);
+    dz_key key = dz_wait_lock(watch, &type->object, &watch->queue, request);
     enum dz_poll poll;
 
     watch->is_news = watch->is_set;
-    poll = dz_wait_ask(&watch->queue, &dz_watch_queue_type, 1, policy);
+    poll = dz_wait_ask(&watch->queue, &dz_watch_queue_type, request, policy);
     watch->is_news = false;
     if (poll == DZ_READY && !dz_watch_deliver(receiver, type, look))
-        poll = dz_wait_ask(&watch->queue, &dz_watch_queue_type, 1, policy);
+        poll =
+            dz_wait_ask(&watch->queue, &dz_watch_queue_type, request, policy);
     return dz_wait_unlock(watch, &type->object, key, poll);
 }
 

@@ -87,10 +87,11 @@ static bool take_new_large(struct law_call *call)
     return take_if(call, number != seen[call->who] && is_large());
 }
 
-/* Whatever it waits for now, it has a place behind the value that is there. */
-static bool waits_on(struct law_call *call, const struct law_call *walked)
+/* The same wait goes on, behind the value that is there. */
+static bool is_the_same(struct law_call *call, const struct law_call *walked)
 {
-    (void)walked;
+    if (walked->operation != call->operation)
+        return false;
     *refused(call) = number;
     return true;
 }
@@ -228,13 +229,13 @@ static bool send_if_modified(struct law_call *call)
 
 static const struct law_operation operations[] = {
     {"get", LAW_WAITS, .weight = 4, .real = get, .reserve = is_there,
-        .perform = take, .goes_on = waits_on},
+        .perform = take, .goes_on = is_the_same},
     {"get_and", LAW_WAITS, .weight = 4, .real = get_and, .reserve = is_there,
-        .perform = take_large, .goes_on = waits_on},
+        .perform = take_large, .goes_on = is_the_same},
     {"changed", LAW_WAITS, .weight = 8, .real = changed, .reserve = is_new,
-        .perform = take_new, .goes_on = waits_on},
+        .perform = take_new, .goes_on = is_the_same},
     {"changed_and", LAW_WAITS, .weight = 8, .real = changed_and,
-        .reserve = is_new, .perform = take_new_large, .goes_on = waits_on},
+        .reserve = is_new, .perform = take_new_large, .goes_on = is_the_same},
     {"send", LAW_ACTS, .weight = 8, .arguments = VALUES, .real = send,
         .perform = store},
     {"send_if_modified", LAW_ACTS, .weight = 3, .arguments = 3,
