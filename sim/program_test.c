@@ -1271,10 +1271,21 @@ static void interrupts_without_end_are_a_busy_loop(void **state)
     assert_names(&virtual, YIELDER_LINE, "yielder_poll");
 }
 
+/* On a busy host, the stop may come before the firmware has begun, which then
+ * ends well: it is told later, then. */
+static struct outcome stop_once_it_yields(void)
+{
+    static char *const times[] = {"20ms", "200ms", "2s", "20s"};
+    struct outcome outcome = {.code = 0};
+
+    for (unsigned i = 0; outcome.code == 0 && i < 4; i++)
+        outcome = run("yields in an interrupt", "--stop-after", times[i], NULL);
+    return outcome;
+}
+
 static void tasks_of_interrupts_that_never_wait_can_be_ended(void **state)
 {
-    struct outcome real =
-        run("yields in an interrupt", "--stop-after", "20ms", NULL);
+    struct outcome real = stop_once_it_yields();
     struct outcome virtual = run("yields in an interrupt", "--time", "virtual",
         "--stop-after", "20ms", NULL);
 
