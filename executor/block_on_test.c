@@ -391,6 +391,29 @@ static void within_another_a_task_or_a_handler_it_panics(void **state)
     assert_says(last_words_of(block_in_task), "object: blockers at 0x");
 }
 
+/* As if each poll were another thread. */
+static enum dz_poll another_poll(struct work *self)
+{
+    struct work work = {.poll = another_poll};
+
+    (void)self;
+    dz_current = &dz_outside;
+    block_on_work(&work);
+    return DZ_READY;
+}
+
+static void block_too_often(void)
+{
+    begin();
+    (void)another_poll(NULL);
+}
+
+static void on_more_threads_than_cores_it_panics(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(block_too_often), "more threads than DZ_CORES");
+}
+
 DZ_CHANNEL_DEFINE(sample_channel, int, 1, DZ_CRITICAL_SECTION)
 
 static struct sample_channel samples;
@@ -431,4 +454,5 @@ RUN_TESTS(TEST(what_is_ready_is_polled_once),
     TEST(tasks_of_interrupts_run_meanwhile), TEST(a_late_wake_up_does_nothing),
     MACHINE_TEST(each_core_has_its_own),
     TEST(within_another_a_task_or_a_handler_it_panics),
+    TEST(on_more_threads_than_cores_it_panics),
     TEST(the_example_of_the_header_works))

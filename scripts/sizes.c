@@ -139,6 +139,70 @@ enum dz_poll task_with_a_timer__wait(
     return dz_timer_after(&self->timer, duration);
 }
 
+/* ---- task with a deadline */
+
+struct urgent {
+    struct dz_task task;
+    struct dz_deadline deadline;
+};
+
+enum dz_poll urgent_poll(struct urgent *self);
+
+DZ_TASK_POOL_DEADLINE(urgents, struct urgent, urgent_poll, 1)
+
+RAM(task_with_a_deadline, struct urgent)
+
+void task_with_a_deadline__set(struct urgent *self, uint64_t deadline)
+{
+    dz_task_set_deadline(&self->task, deadline);
+}
+
+/* ---- task that can be cancelled */
+
+struct download {
+    struct dz_task task;
+    struct dz_cancellation cancellation;
+};
+
+enum dz_poll download_poll(struct download *self);
+
+DZ_TASK_POOL_CANCELLABLE(downloads, struct download, download_poll, 1)
+
+RAM(task_that_can_be_cancelled, struct download)
+
+enum dz_status task_that_can_be_cancelled__claim(struct download **frame)
+{
+    return downloads_claim(frame);
+}
+
+void task_that_can_be_cancelled__cancel(struct download *self)
+{
+    dz_task_cancel(&self->task);
+}
+
+/* ---- guard */
+
+RAM(guard, struct dz_guard)
+
+void guard__enter(struct dz_guard *self, void (*drop)(struct dz_guard *guard))
+{
+    dz_guard_enter(self, drop);
+}
+
+void guard__leave(struct dz_guard *self)
+{
+    dz_guard_leave(self);
+}
+
+/* ---- block_on: its executor, which is on the stack */
+
+RAM(block_on, struct dz_executor)
+
+void block_on__await(enum dz_poll (*poll)(void *argument), void *argument)
+{
+    dz_block_on(poll, argument);
+}
+
 /* ---- ticker */
 
 RAM(ticker, struct dz_ticker)
@@ -163,6 +227,16 @@ RAM(select_of_2, struct dz_select2)
 enum dz_poll select_of_2__await(struct dz_select2 *self)
 {
     return dz_select2(self, first_poll(), second_poll());
+}
+
+/* ---- timeout */
+
+RAM(timeout, struct dz_timeout)
+
+enum dz_poll timeout__await(
+    struct dz_timeout *self, struct dz_duration duration)
+{
+    return dz_timeout(self, duration, first_poll());
 }
 
 /* ---- join of 2 */
@@ -417,7 +491,7 @@ const uint32_t *once_lock_of_a_word__get_or_init(
     return word_once_lock_get_or_init(self, make);
 }
 
-bool once_lock_of_a_word__take(struct word_once_lock *self, uint32_t *word)
+bool once_lock_of_a_word__try_take(struct word_once_lock *self, uint32_t *word)
 {
     return word_once_lock_try_take(self, word);
 }
@@ -568,6 +642,81 @@ unsigned priority_channel_of_4_words__len(struct word_priority_channel *self)
 unsigned priority_channel_of_4_words__free(struct word_priority_channel *self)
 {
     return word_priority_channel_free(self);
+}
+
+/* ---- pubsub of 4 words */
+
+DZ_PUBSUB_DEFINE(word_pubsub, uint32_t, 4, DZ_CRITICAL_SECTION)
+RAM(pubsub_of_4_words, struct word_pubsub)
+
+enum dz_poll pubsub_of_4_words__publish(
+    struct word_pubsub *self, const uint32_t *word)
+{
+    return word_pubsub_publish(self, word);
+}
+
+bool pubsub_of_4_words__try_publish(
+    struct word_pubsub *self, const uint32_t *word)
+{
+    return word_pubsub_try_publish(self, word);
+}
+
+void pubsub_of_4_words__publish_immediate(
+    struct word_pubsub *self, const uint32_t *word)
+{
+    word_pubsub_publish_immediate(self, word);
+}
+
+void pubsub_of_4_words__clear(struct word_pubsub *self)
+{
+    word_pubsub_clear(self);
+}
+
+unsigned pubsub_of_4_words__len(struct word_pubsub *self)
+{
+    return word_pubsub_len(self);
+}
+
+unsigned pubsub_of_4_words__free(struct word_pubsub *self)
+{
+    return word_pubsub_free(self);
+}
+
+/* ---- subscriber of a pubsub */
+
+RAM(subscriber_of_a_pubsub, struct word_pubsub_subscriber)
+
+void subscriber_of_a_pubsub__subscribe(
+    struct word_pubsub_subscriber *self, struct word_pubsub *pubsub)
+{
+    word_pubsub_subscribe(pubsub, self);
+}
+
+void subscriber_of_a_pubsub__unsubscribe(struct word_pubsub_subscriber *self)
+{
+    word_pubsub_unsubscribe(self);
+}
+
+enum dz_poll subscriber_of_a_pubsub__next(
+    struct word_pubsub_subscriber *self, uint32_t *word)
+{
+    return word_pubsub_next(self, word);
+}
+
+bool subscriber_of_a_pubsub__try_next(
+    struct word_pubsub_subscriber *self, uint32_t *word)
+{
+    return word_pubsub_try_next(self, word);
+}
+
+unsigned subscriber_of_a_pubsub__available(struct word_pubsub_subscriber *self)
+{
+    return word_pubsub_available(self);
+}
+
+unsigned subscriber_of_a_pubsub__lagged(struct word_pubsub_subscriber *self)
+{
+    return word_pubsub_lagged(self);
 }
 
 /* ---- rpc of words */
@@ -726,6 +875,78 @@ void waker__register(struct dz_waker *self)
 void waker__wake(struct dz_waker *self)
 {
     dz_waker_wake(self);
+}
+
+/* ---- watch of a word */
+
+DZ_WATCH_DEFINE(word_watch, uint32_t, DZ_CRITICAL_SECTION)
+RAM(watch_of_a_word, struct word_watch)
+
+void watch_of_a_word__send(struct word_watch *self, uint32_t word)
+{
+    word_watch_send(self, word);
+}
+
+bool watch_of_a_word__send_modify(struct word_watch *self,
+    void (*modify)(uint32_t *word, void *argument), void *argument)
+{
+    return word_watch_send_modify(self, modify, argument);
+}
+
+bool watch_of_a_word__send_if_modified(struct word_watch *self,
+    bool (*modify)(uint32_t *word, void *argument), void *argument)
+{
+    return word_watch_send_if_modified(self, modify, argument);
+}
+
+void watch_of_a_word__clear(struct word_watch *self)
+{
+    word_watch_clear(self);
+}
+
+bool watch_of_a_word__contains_value(struct word_watch *self)
+{
+    return word_watch_contains_value(self);
+}
+
+bool watch_of_a_word__try_get(struct word_watch *self, uint32_t *word)
+{
+    return word_watch_try_get(self, word);
+}
+
+/* ---- receiver of a watch */
+
+RAM(receiver_of_a_watch, struct word_watch_receiver)
+
+enum dz_poll receiver_of_a_watch__get(
+    struct word_watch_receiver *self, uint32_t *word)
+{
+    return word_watch_receiver_get(self, word);
+}
+
+enum dz_poll receiver_of_a_watch__changed(
+    struct word_watch_receiver *self, uint32_t *word)
+{
+    return word_watch_receiver_changed(self, word);
+}
+
+enum dz_poll receiver_of_a_watch__changed_and(struct word_watch_receiver *self,
+    uint32_t *word, bool (*accepts)(const uint32_t *word, void *argument),
+    void *argument)
+{
+    return word_watch_receiver_changed_and(self, word, accepts, argument);
+}
+
+bool receiver_of_a_watch__try_get(
+    struct word_watch_receiver *self, uint32_t *word)
+{
+    return word_watch_receiver_try_get(self, word);
+}
+
+bool receiver_of_a_watch__try_changed(
+    struct word_watch_receiver *self, uint32_t *word)
+{
+    return word_watch_receiver_try_changed(self, word);
 }
 
 /* ---- zerocopy channel of 4 words */

@@ -29,13 +29,18 @@ FLAGS = ["-std=c11", "-ffreestanding", "-DDZ_CHECKS=0", "-ffunction-sections",
          "-Iexecutor/ports/cortex_m"]
 
 NOTES = """\
-Code per type: the operations of one type of object, each used once, inline as
-they are; another type has them again. Code once: what they call, however many
-objects there are, less what every program has, which is the first line. Lines
-share some of it, so two together take less than their sum. Not counted: port.c,
-the texts of panics, and what the compiler's library brings. A FreeRTOS task has a
-stack besides; Embassy's task is without timers, or with them in the line of the
-task with a timer.
+RAM: one object. For Embassy and FreeRTOS: what theirs for the same thing takes,
+where that is known. A task of FreeRTOS has a stack besides; Embassy's is without
+timers in the line "task", and with them in the line "task with a timer".
+
+Code per type: all operations that sizes.c lists, each used once, inline as they
+are. Another type (of item, capacity, raw mutex) has them again, another object of
+the same type does not. Code once: what they call, however many types there are. In
+the first line this is what every program has, and the other lines leave that out.
+They share some of the rest, so two lines together take less than their sum.
+
+Not counted: port.c, the texts of panics, and what the compiler's library brings.
+The RAM of block_on is on the stack; its task is static.
 """
 
 # What the symbols of sizes.c end in, if they are no operations.
@@ -214,7 +219,8 @@ def markdown(heads, lines):
 
 
 def table(rows):
-    heads = ["bytes on a Cortex-M4", "RAM", *PEERS.values(), "code per type",
+    heads = ["bytes on a Cortex-M4", "RAM",
+             *(f"RAM, {peer}" for peer in PEERS.values()), "code per type",
              "code once"]
     return markdown(heads, [
         [row["name"], row["ram"], *(row.get(peer, "") for peer in PEERS),

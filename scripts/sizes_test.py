@@ -24,6 +24,14 @@ BYTES = {
     "signal of a word": (4 + 2 * 2) + 4,
     "channel of 4 words": 2 * (4 + 2 * 2) + 4 * 4,
     "task with a timer": 32 + 2 * 4 + (2 * 4 + 8 + 2 * 4),
+    "task with a deadline": 32 + (2 * 4 + 8 + 2 * 4),
+    # A fork of one branch, and a flag.
+    "task that can be cancelled": 32 + (2 * 4 + 4) + (16 + 4) + 4,
+    "guard": 2 * 4,
+    "pubsub of 4 words": 4 * 4 + 2 * 2 + 4 * 4,
+    "subscriber of a pubsub": 3 * 4 + (4 + 2 * 2) + 2 * 2,
+    "watch of a word": 2 * 4 + 8 + 8 + 8,
+    "receiver of a watch": 2 * 4 + 8,
 }
 
 

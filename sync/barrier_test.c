@@ -84,6 +84,24 @@ static void nobody_goes_on_until_all_have_come(void **state)
     assert_int_equal(three_barrier_waiting(&barrier), 2);
 }
 
+static void who_is_polled_again_has_not_come_again(void **state)
+{
+    (void)state;
+    struct comer *first = come(1);
+
+    come(1);
+    dz_task_wake(&first->task);
+    dz_executor_poll(&executor);
+    dz_executor_poll(&executor);
+    assert_int_equal(first->polls, 2);
+    assert_int_equal(passed, 0);
+    assert_int_equal(three_barrier_waiting(&barrier), 2);
+
+    come(1);
+    dz_executor_poll(&executor);
+    assert_int_equal(passed, 3);
+}
+
 static void the_last_goes_on_at_once_and_the_others_in_order(void **state)
 {
     (void)state;
@@ -285,6 +303,7 @@ static void the_example_of_the_header_works(void **state)
     cmocka_unit_test_setup_teardown(name, set_up, test_become_thread)
 
 RUN_TESTS(BARRIER_TEST(nobody_goes_on_until_all_have_come),
+    BARRIER_TEST(who_is_polled_again_has_not_come_again),
     BARRIER_TEST(the_last_goes_on_at_once_and_the_others_in_order),
     BARRIER_TEST(who_comes_back_early_waits_for_the_next_round),
     BARRIER_TEST(rounds_follow_one_another),

@@ -354,6 +354,25 @@ static void two_keep_each_other_busy_under_the_single_slot_policy(void **state)
     assert_true(waitings_[0]->done && waitings_[1]->done);
 }
 
+/* An empty slot would have to be filled again by another poll. */
+static void nothing_set_wakes_not_even_a_slot(void **state)
+{
+    struct slot_waiting *waiting;
+
+    (void)state;
+    assert_int_equal(slot_waitings_claim(&waiting), DZ_OK);
+    dz_executor_spawn(&executor, &waiting->task);
+    dz_executor_poll(&executor);
+
+    slot_event_set(&slot, 0);
+    assert_false(dz_executor_is_ready(&executor));
+
+    slot_event_set(&slot, 1);
+    dz_executor_poll(&executor);
+    assert_true(waiting->done);
+    assert_int_equal(waiting->polls, 2);
+}
+
 static void set_from_handler(void *argument)
 {
     (void)argument;
@@ -420,6 +439,31 @@ static void waiting_outside_a_task_panics(void **state)
     assert_says(last_words_of(wait_outside), "await outside a task");
 }
 
+static void set_too_many(void)
+{
+    flag_event_set(&event, DZ_FLAGS_MASK + 1);
+}
+
+static void wait_for_too_many(void)
+{
+    uint32_t flags;
+
+    walk_away_from(flag_event_wait_any(&event, DZ_FLAGS_MASK + 1, &flags));
+}
+
+static void take_too_many(void)
+{
+    (void)flag_event_try_take_all(&event, UINT32_MAX);
+}
+
+static void flags_beyond_the_mask_panic(void **state)
+{
+    (void)state;
+    assert_says(last_words_of(set_too_many), "there are 30");
+    assert_says(last_words_of(wait_for_too_many), "there are 30");
+    assert_says(last_words_of(take_too_many), "there are 30");
+}
+
 /* ---- The example of the header. */
 
 DZ_EVENT_FLAGS_DEFINE(link_flags, DZ_CRITICAL_SECTION)
@@ -480,8 +524,10 @@ RUN_TESTS(EVENT_TEST(one_set_lets_all_waiters_go_on),
     EVENT_TEST(waiters_are_not_polled_while_nothing_happens),
     EVENT_TEST(a_losing_branch_sets_again_what_it_took),
     EVENT_TEST(two_keep_each_other_busy_under_the_single_slot_policy),
+    EVENT_TEST(nothing_set_wakes_not_even_a_slot),
     EVENT_TEST(an_interrupt_sets),
     EVENT_TEST(an_interrupt_right_behind_the_registration_is_not_lost),
     EVENT_TEST(the_other_raw_mutexes_do_the_same),
     EVENT_TEST(waiting_outside_a_task_panics),
+    EVENT_TEST(flags_beyond_the_mask_panic),
     EVENT_TEST(the_example_of_the_header_works))

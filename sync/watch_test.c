@@ -1052,6 +1052,55 @@ static void wait_elsewhere_without_cancel(void)
     spawn(careless, 1);
 }
 
+static enum dz_poll by_another_receiver(struct looker *self)
+{
+    struct dz_watch_receiver other = self->receiver;
+
+    walk_away_from(changed(self));
+    return dz_watch_receiver_changed(&other, &self->values[0]);
+}
+
+static enum dz_poll for_any_value(struct looker *self)
+{
+    walk_away_from(changed(self));
+    return get(self);
+}
+
+static enum dz_poll for_a_large_value(struct looker *self)
+{
+    walk_away_from(changed(self));
+    return changed_large(self);
+}
+
+static void wait_again_by_another_receiver(void)
+{
+    begin(&kinds[QUEUE]);
+    spawn(by_another_receiver, 1);
+}
+
+static void wait_again_for_any_value(void)
+{
+    begin(&kinds[QUEUE]);
+    spawn(for_any_value, 1);
+}
+
+static void wait_again_for_a_large_value(void)
+{
+    begin(&kinds[QUEUE]);
+    spawn(for_a_large_value, 1);
+}
+
+static void another_wait_without_cancel_panics(void **state)
+{
+    (void)state;
+    assert_says(
+        last_words_of(wait_again_by_another_receiver), "is an await missing?");
+    assert_says(
+        last_words_of(wait_again_for_any_value), "is an await missing?");
+    assert_says(
+        last_words_of(wait_again_for_a_large_value), "is an await missing?");
+}
+
 static void misuse_panics_with_its_reason(void **state)
 {
     (void)state;
@@ -1101,4 +1150,5 @@ RUN_TESTS(TEST(the_example_of_the_header_works),
     TEST(a_value_may_be_a_pointer), TEST(a_losing_branch_waits_nowhere),
     TEST(an_interrupt_sends_looks_and_modifies),
     TEST(an_interrupt_behind_the_registration_is_not_lost),
+    TEST(another_wait_without_cancel_panics),
     TEST(misuse_panics_with_its_reason))
