@@ -15,6 +15,8 @@
  *     if (dz_instant_is_before(due, now))
  *         late_by(dz_duration_as_micros(dz_instant_since(now, due)));
  *
+ * The present is dz_instant_now().
+ *
  * What is guaranteed
  *  - Nothing wraps: what is too large becomes the maximum, what is too small
  *    becomes 0. Each function that can get there has a form with try_, which

@@ -191,8 +191,8 @@ def draw_operations(document, folder):
             axes.errorbar(median, row + shift, color="black", capsize=2,
                           linewidth=0.8, xerr=[[median - min(values)],
                                                [max(values) - median]])
-            axes.text(min(max(values), highest), row + shift,
-                      f"  {median:.1f}", va="center", fontsize=8)
+            axes.text(highest * 1.14, row + shift, f"{median:.1f}",
+                      va="center", ha="right", fontsize=8)
     axes.set_xlim(0, highest * 1.15)
     axes.axvline(1, color=GREY, linestyle="--", linewidth=1)
     axes.set_yticks(range(len(rows)), [
@@ -200,13 +200,13 @@ def draw_operations(document, folder):
     axes.invert_yaxis()
     entries = next(entries for name, entries in results.runs(document).items()
                    if name.startswith("operations/"))
-    axes.set_xlabel("multiple of the ping-pong floor (bar: median, whisker: min "
-                    f"to max of {len(entries)} x {entries[0]['iterations']}, "
-                    "cut at the edge)")
-    axes.set_title("What each primitive costs while nobody waits, "
-                   "critical section")
+    axes.set_xlabel("multiple of the ping-pong floor")
+    axes.set_title(
+        "What each primitive costs while nobody waits, critical section\n"
+        f"({len(entries)} x {entries[0]['iterations']} rounds; bar: median, "
+        "whisker: min to max, cut at the edge)", fontsize=10, loc="right")
     axes.legend(labels.values(), labels.keys(), frameon=False,
-                loc="lower right")
+                loc="upper right")
     axes.spines[["top", "right"]].set_visible(False)
     foot(figure, document)
     save(figure, folder, "operations")
@@ -326,7 +326,7 @@ def draw_isr_to_task(document, folder):
                           color=color, ecolor=color, marker=marker,
                           markersize=7, capsize=3, linewidth=0, elinewidth=1,
                           label=None if column else label)
-            axes.annotate(f"{median:.2g}", (place, median),
+            axes.annotate(f"{float(f'{median:.2g}'):g}", (place, median),
                           textcoords="offset points", xytext=(6, 0),
                           va="center", fontsize=8)
     axes.set_yscale("log")
