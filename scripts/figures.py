@@ -206,7 +206,7 @@ def draw_operations(document, folder):
         f"({len(entries)} x {entries[0]['iterations']} rounds; bar: median, "
         "whisker: min to max, cut at the edge)", fontsize=10, loc="right")
     axes.legend(labels.values(), labels.keys(), frameon=False,
-                loc="upper right")
+                loc="lower right", bbox_to_anchor=(0.92, 0.02))
     axes.spines[["top", "right"]].set_visible(False)
     foot(figure, document)
     save(figure, folder, "operations")
