@@ -300,6 +300,7 @@ static __attribute__((cold)) _Noreturn void executor_panic(
         .object = executor->name,
         .address = executor,
         .context = dz_context_now(),
+        .task = dz_current->task,
         .file = __FILE__,
         .line = line,
     });

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct dz_executor;
+struct dz_task;
 
 /* Where code runs. */
 struct dz_context {
@@ -27,6 +28,8 @@ struct dz_panic {
     const void *address;             /* of the object, or NULL */
     struct dz_context context;       /* where it was broken */
     const struct dz_context *second; /* the other context, or NULL */
+    const struct dz_task *task;      /* that runs, or NULL outside tasks; its
+                                        frame has the line it waited at last */
     const char *file;                /* of the await or of the object's type */
     int line;
 };

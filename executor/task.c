@@ -86,6 +86,7 @@ size_t dz_task_slot(const struct dz_task *task)
 static _Noreturn void panic(struct dz_panic *panic)
 {
     panic->context = dz_context_now();
+    panic->task = dz_current->task;
     dz_port_panic(panic);
 }
 

@@ -15,6 +15,7 @@ static _Noreturn void misuse(const void *self, const struct dz_object *object,
         .address = self,
         .context = dz_context_now(),
         .second = second,
+        .task = dz_current->task,
         .file = object->file,
         .line = object->line,
     });

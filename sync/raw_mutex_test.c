@@ -287,6 +287,10 @@ static void an_interrupt_waits_for_a_locked_blocking_mutex(void **state)
     assert_int_equal(critical_mutex.value.overruns, 1);
 }
 
+struct careless {
+    struct dz_task task;
+};
+
 static void lock_twice(void)
 {
     dz_key key;
@@ -317,6 +321,44 @@ static void unlocking_a_blocking_mutex_twice_panics(void **state)
 {
     (void)state;
     assert_says(last_words_of(unlock_twice), "unlocked that is not locked");
+}
+
+static enum dz_poll careless_task_poll(struct careless *self)
+{
+    async (self) {
+        await(dz_yield_poll());
+        unlock_twice();
+    }
+    return DZ_READY;
+}
+
+enum { CARELESS_LINE = __LINE__ - 6 };
+
+DZ_TASK_POOL(careless_tasks, struct careless, careless_task_poll, 1)
+
+static void unlock_twice_in_a_task(void)
+{
+    struct careless *careless;
+
+    dz_executor_init(&first, "first");
+    if (careless_tasks_claim(&careless) == DZ_BUSY)
+        return;
+    dz_executor_spawn(&first, &careless->task);
+    dz_executor_poll(&first);
+    dz_executor_poll(&first);
+}
+
+/* The mistake is not where the object is defined. */
+static void misuse_in_a_task_names_the_task_and_where_it_was(void **state)
+{
+    struct last_words words = last_words_of(unlock_twice_in_a_task);
+    char by[160];
+
+    (void)state;
+    snprintf(by, sizeof(by),
+        "\n  by: task careless_tasks, behind its wait at %s:%d\n", __FILE__,
+        CARELESS_LINE);
+    assert_says(words, by);
 }
 
 static void lock_noop_in_interrupt(void *argument)
@@ -458,6 +500,7 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(everybody_may_use_a_critical_section_object),
     TEST(a_critical_section_holds_interrupts_off), TEST(critical_sections_nest),
     TEST(a_blocking_mutex_keeps_its_value),
+    TEST(misuse_in_a_task_names_the_task_and_where_it_was),
     TEST(an_interrupt_waits_for_a_locked_blocking_mutex),
     TEST(locking_a_blocking_mutex_twice_panics),
     TEST(unlocking_a_blocking_mutex_twice_panics),

@@ -193,6 +193,18 @@ static void append_context(struct text *text, const struct dz_context *context)
         append(text, " of core %u", core);
 }
 
+/* The task that did it, and where to look for it. */
+static void append_task(struct text *text, const struct dz_task *task)
+{
+    append(text, "\n  by: task %s, ", task->pool->name);
+    if (task->frame.line == 0)
+        append(text, "defined at %s:%d, before its first wait",
+            task->pool->file, task->pool->line);
+    else
+        append(text, "behind its wait at %s:%d", task->pool->file,
+            task->frame.line);
+}
+
 static void describe(struct text *text, const struct dz_panic *panic)
 {
     append(text, "%s:%d: panic: %s", panic->file, panic->line, panic->reason);
@@ -200,10 +212,12 @@ static void describe(struct text *text, const struct dz_panic *panic)
         append(text, "\n  object: %s at %p", panic->object, panic->address);
     append(text, "\n  here: ");
     append_context(text, &panic->context);
-    if (panic->second == NULL)
-        return;
-    append(text, "\n  other: ");
-    append_context(text, panic->second);
+    if (panic->second != NULL) {
+        append(text, "\n  other: ");
+        append_context(text, panic->second);
+    }
+    if (panic->task != NULL && panic->task != panic->address)
+        append_task(text, panic->task);
 }
 
 static bool is_race(const struct dz_panic *panic)
