@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/event_flags.h"
 
-#include <stdatomic.h>
-
 /*
  * A request is the mask, above the two bits that say how to wait. Granted, it
  * is the flags that were found. So polled again it may be another number, and
@@ -67,17 +65,14 @@ static bool is_granted(const struct dz_event_flags *self, uintptr_t request)
         is_enough(request, flags_of(request), flags_of(found));
 }
 
-/* dz_queue_turn_to. Flags may be granted to us at any time, also between the
- * two looks: what we have asked for is looked at first, as it is seen in line
- * or not any more. */
-static void turn_to(const struct dz_event_flags *self,
+/* dz_queue_turn_to for requests that a grant replaces: that may happen at any
+ * time, so we look under the lock. What is left then is left under the lock, as
+ * in dz_units_take. */
+static void turn_to_locked(const struct dz_event_flags *self,
     const struct dz_event_flags_type *type, uintptr_t request)
 {
-    if (type->object.policy != DZ_QUEUE || dz_current->place == 0 ||
-        dz_queue_has_asked(&self->queue, request))
-        return;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (!is_granted(self, request))
+    if (dz_current->place != 0 && !dz_queue_has_asked(&self->queue, request) &&
+        !is_granted(self, request))
         dz_waiter_leave(dz_current, type->object.owner != 0);
 }
 
@@ -88,8 +83,8 @@ enum dz_poll dz_event_flags_poll(struct dz_event_flags *self,
     dz_key key;
 
     dz_wait_check(self, &type->object);
-    turn_to(self, type, request);
     key = dz_lock_checked(self, &type->object);
+    turn_to_locked(self, type, request);
     poll = dz_wait_ask_for(
         &self->queue, &type->queue, &request, type->object.policy);
     if (poll == DZ_READY)

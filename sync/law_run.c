@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include <uv.h>
+
 #include "sim/test_random.h"
 #include "sync/law_episode.h"
 
@@ -363,6 +365,14 @@ static void shorten(struct law_episode *episode)
 
 /* ---- The whole. */
 
+static const char *program(void)
+{
+    static char path[4096];
+    size_t size = sizeof(path);
+
+    return uv_exepath(path, &size) == 0 ? path : "this program";
+}
+
 static void tell_failure(long number)
 {
     static const char *const mutexes[] = {
@@ -376,11 +386,12 @@ static void tell_failure(long number)
     law_say("The %s law is broken. %s (%s, %s), %u steps:\n", law_now->name,
         law_object->name, mutexes[law_object->mutex],
         law_has_queues() ? "DZ_QUEUE" : "DZ_SINGLE_SLOT", episode.count);
-    if (!still_fails(&episode))
-        law_say("alone it is not: it takes the episodes before it.\n");
-    law_say("Again: DOZE_SEED=%llu DOZE_EPISODE=%ld sync_%s_law_%s\n",
-        (unsigned long long)seed, number, law_now->name,
-        DZ_CHECKS ? "test" : "walk");
+    if (still_fails(&episode))
+        law_say("Again: DOZE_SEED=%llu DOZE_EPISODE=%ld %s\n",
+            (unsigned long long)seed, number, program());
+    else
+        law_say("It takes the episodes before it.\nAgain: DOZE_SEED=%llu %s\n",
+            (unsigned long long)seed, program());
     law_is_loud = false;
 }
 

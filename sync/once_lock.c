@@ -36,14 +36,20 @@ void dz_once_lock_give_back(
 }
 
 /* The lock is ours; so if a value is being made, its function has led here. */
+static void check_that_none_is_made(
+    const struct dz_once_lock *self, const struct dz_once_lock_type *type)
+{
+    if (self->is_being_made != 0)
+        dz_object_misuse(self, &type->object,
+            "a once lock is used by the function that makes its value");
+}
+
 static dz_key lock(
     struct dz_once_lock *self, const struct dz_once_lock_type *type)
 {
     dz_key key = dz_lock(self, &type->object);
 
-    if (self->is_being_made != 0)
-        dz_object_misuse(self, &type->object,
-            "a once lock is used by the function that makes its value");
+    check_that_none_is_made(self, type);
     return key;
 }
 
@@ -51,9 +57,10 @@ enum dz_poll dz_once_lock_get(struct dz_once_lock *self,
     const struct dz_once_lock_type *type, const void **value)
 {
     dz_key key = dz_wait_lock(self, &type->object, &self->queue, TO_GET);
-    enum dz_poll poll =
-        dz_wait_ask(&self->queue, &type->queue, TO_GET, type->object.policy);
+    enum dz_poll poll;
 
+    check_that_none_is_made(self, type);
+    poll = dz_wait_ask(&self->queue, &type->queue, TO_GET, type->object.policy);
     if (poll == DZ_READY) {
         self->promised--;
         *value = value_of(self, type);

@@ -685,6 +685,41 @@ static void who_leaves_behind_a_clear_frees_all(void **state)
 }
 
 /* The first, one in the middle, the last; slow and fast. */
+struct leaving {
+    struct dz_task task;
+    struct dz_subscriber *subscriber;
+    int message;
+    bool has_left;
+};
+
+static enum dz_poll leaving_poll(struct leaving *self)
+{
+    walk_away_from(dz_subscriber_next(self->subscriber, &self->message));
+    dz_cancel();
+    dz_subscriber_unsubscribe(self->subscriber);
+    self->has_left = true;
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(leavings, struct leaving, leaving_poll, 1)
+
+/* A slot does not know who has waited. */
+static void who_has_cancelled_its_wait_may_leave(void **state)
+{
+    struct leaving *leaving;
+
+    (void)state;
+    FOR_ALL_KINDS
+    {
+        begin_with(kind, 1);
+        assert_int_equal(leavings_claim(&leaving), DZ_OK);
+        leaving->subscriber = &subscribers[0];
+        dz_executor_spawn(&executor, &leaving->task);
+        dz_executor_poll(&executor);
+        assert_true(leaving->has_left);
+    }
+}
+
 static void anyone_may_leave(void **state)
 {
     (void)state;
@@ -1333,7 +1368,8 @@ RUN_TESTS(TEST(the_example_of_the_header_works),
     TEST(the_largest_capacity_counts_right),
     TEST(a_lagged_subscriber_that_leaves_frees_all),
     TEST(a_slow_subscriber_that_leaves_frees_what_others_have_read),
-    TEST(who_leaves_behind_a_clear_frees_all), TEST(anyone_may_leave),
+    TEST(who_leaves_behind_a_clear_frees_all),
+    TEST(who_has_cancelled_its_wait_may_leave), TEST(anyone_may_leave),
     TEST(a_waiting_subscriber_gets_what_is_published),
     TEST(more_messages_than_fit_pass_from_one_task_to_two),
     TEST(who_waits_is_woken_in_the_order_of_subscription),

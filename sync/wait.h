@@ -38,11 +38,14 @@ DZ_INLINE void dz_wait_check(const void *self, const struct dz_object *object)
         dz_outside_misuse(self, object);
 }
 
-/* Locks an object for dz_wait_take. */
+/* Locks an object for dz_wait_take. A single slot does not know where a branch
+ * waits, so any other place is left here. */
 DZ_INLINE dz_key dz_wait_lock_to_take(
     void *self, const struct dz_object *object)
 {
     dz_wait_check(self, object);
+    if (object->policy == DZ_SINGLE_SLOT && dz_current->place != 0)
+        dz_waiter_leave(dz_current, object->owner != 0);
     return dz_lock_checked(self, object);
 }
 
@@ -107,8 +110,7 @@ DZ_INLINE dz_key dz_wait_lock(void *self, const struct dz_object *object,
     const struct dz_queue *queue, uintptr_t request)
 {
     dz_wait_check(self, object);
-    if (object->policy == DZ_QUEUE)
-        dz_queue_turn_to(queue, request, object->owner != 0);
+    dz_queue_turn_to(queue, request, object->owner != 0);
     return dz_lock_checked(self, object);
 }
 

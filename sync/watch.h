@@ -20,10 +20,12 @@
  *     await(level_watch_receiver_changed_and(
  *         &self->receiver, &self->level, is_high, &self->limit));
  *
- * A receiver is where it watches and which value it has seen, no more. There
- * is no limit to their number, nothing to unregister, and a copy is another
- * receiver. Who only looks now and then needs none: try_get. A value is passed
- * by value, and is meant to be small. A struct of all zero holds no value.
+ * A receiver is where it watches and which value it has seen, no more, and for
+ * one branch: of two that wait with it, one gets the value, the other waits on.
+ * There is no limit to their number, nothing to unregister, and a copy is
+ * another receiver. Who only looks now and then needs none: try_get. A value is
+ * passed by value, and is meant to be small. A struct of all zero holds no
+ * value.
  *
  * What is guaranteed
  *  - One rule tells what `changed` reports: the value that is there, if the
