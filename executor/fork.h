@@ -63,9 +63,9 @@ struct dz_fork {
 /* From here until dz_guard_leave the branch that runs now holds something,
  * which `drop` gives back. It is called when the branch is cancelled, in its
  * task, and does not wait. In no fork, in a task without a cancellation
- * (cancel.h), nothing can be cancelled, and nothing is queued. Panics if a guard
- * is entered that was not left, or left in another branch than the one that
- * holds it. In a task. */
+ * (cancel.h), nothing can be cancelled, and nothing is queued. Panics if a
+ * guard is entered that was not left, or left in another branch than the one
+ * that holds it. In a task. */
 void dz_guard_enter(
     struct dz_guard *guard, void (*drop)(struct dz_guard *guard));
 void dz_guard_leave(struct dz_guard *guard);

@@ -53,10 +53,11 @@ struct dz_queue {
  * object's lock, or in a critical section, and wake nobody in this queue. */
 struct dz_queue_type {
     /* Reserves what is asked for. False: not now, and nothing was changed. It
-     * may replace the request by what it has found for it; then dz_queue_has_asked
-     * says nothing outside the lock, and nor does dz_queue_turn_to. It asks the object and
-     * the request alone, not who may be in line: who leaves serves the line, too,
-     * and others may have come since it withdrew. */
+     * may replace the request by what it has found for it; then
+     * dz_queue_has_asked says nothing outside the lock, and nor does
+     * dz_queue_turn_to. It asks the object and the request alone, not who may
+     * be in line: who leaves serves the line, too, and others may have come
+     * since it withdrew. */
     bool (*grant)(struct dz_queue *queue, const struct dz_queue_type *type,
         uintptr_t *request);
     /* Gives back what was granted and not collected. Then those who wait are

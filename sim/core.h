@@ -149,7 +149,8 @@ void dz_core_join(struct dz_core *core);
  * executor does so all the time. In virtual time, a look at the clock or at a
  * peripheral is enough, and handlers that keep it from thread mode for more
  * than 1 ms are cut short. Memory stays as the core left it: firmware that is
- * to run again clears its pools and objects first, as start-up code does. Not on the core itself. */
+ * to run again clears its pools and objects first, as start-up code does. Not
+ * on the core itself. */
 void dz_core_stop(struct dz_core *core);
 
 /* The first half of dz_core_stop: asks, and does not wait. A core that has not

@@ -26,8 +26,8 @@
  *
  * Subscribers are all zero at first, and linked while they are subscribed. So
  * there is no limit to them, and each has to be unsubscribed before its frame
- * is gone. The branch that guards one is the one that uses it. The guard (executor/fork.h) does it if the branch is cancelled, or
- * its task:
+ * is gone. The branch that guards one is the one that uses it. The guard
+ * (executor/fork.h) does it if the branch is cancelled, or its task:
  *
  *     static void reader_unsubscribe(struct dz_guard *guard)
  *     {
@@ -43,8 +43,8 @@
  *    succeeds.
  *  - publish waits for a free slot. A slot that comes free is promised to the
  *    first who waits. When the last subscriber leaves, all go on; if another
- *    one comes before they have run, it may lag like behind publish_immediate. A publish
- *    that is cancelled has published nothing.
+ *    one comes before they have run, it may lag like behind publish_immediate.
+ * A publish that is cancelled has published nothing.
  *  - publish_immediate never waits: in a full pubsub it overwrites the oldest
  *    message. It may use a slot that is promised: who was promised it publishes
  *    all the same, over the oldest message if there is no room by then.

@@ -10,8 +10,10 @@
 
 #include "executor/select.h"
 #include "sim/test.h"
+#include "sync/channel.h"
 #include "sync/mutex.h"
 #include "sync/pubsub.h"
+#include "sync/semaphore.h"
 #include "sync/watch.h"
 #include "sync/zerocopy.h"
 
@@ -347,7 +349,59 @@ static void a_thread_mode_object_comes_before_an_await(void **state)
         "a thread-mode object is used in an interrupt");
 }
 
-RUN_TESTS(TEST(who_has_looked_is_not_woken_by_who_walks_away),
+/* ---- From a queue to a single slot, of either family. */
+
+DZ_MUTEX_DEFINE(queue_mutex, int, DZ_CRITICAL_SECTION)
+DZ_CHANNEL_DEFINE_SINGLE_SLOT(slot_channel, int, 1, DZ_CRITICAL_SECTION)
+DZ_SEMAPHORE_DEFINE_SINGLE_SLOT(slot_semaphore, 0, DZ_CRITICAL_SECTION)
+
+static struct queue_mutex queue_lock;
+static struct slot_channel slot_values;
+static struct slot_semaphore slot_permits;
+
+struct mover {
+    struct dz_task task;
+    int *locked;
+    int value;
+};
+
+static enum dz_poll channel_mover_poll(struct mover *self)
+{
+    walk_away_from(queue_mutex_lock(&queue_lock, &self->locked));
+    return slot_channel_receive(&slot_values, &self->value);
+}
+
+static enum dz_poll semaphore_mover_poll(struct mover *self)
+{
+    walk_away_from(queue_mutex_lock(&queue_lock, &self->locked));
+    return slot_semaphore_acquire(&slot_permits, 1);
+}
+
+DZ_TASK_POOL(channel_movers, struct mover, channel_mover_poll, 1)
+DZ_TASK_POOL(semaphore_movers, struct mover, semaphore_mover_poll, 1)
+
+static void who_goes_on_to_a_single_slot_leaves_the_line(void **state)
+{
+    static const struct dz_pool *const pools[] = {
+        &channel_movers, &semaphore_movers};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mover *mover = dz_pool_claim(pools[i]);
+
+        dz_executor_init(&executor, "test");
+        assert_non_null(queue_mutex_try_lock(&queue_lock));
+        dz_executor_spawn(&executor, &mover->task);
+        dz_executor_poll(&executor);
+
+        queue_mutex_unlock(&queue_lock);
+        assert_non_null(queue_mutex_try_lock(&queue_lock));
+        queue_mutex_unlock(&queue_lock);
+    }
+}
+
+RUN_TESTS(TEST(who_goes_on_to_a_single_slot_leaves_the_line),
+    TEST(who_has_looked_is_not_woken_by_who_walks_away),
     TEST(a_mutex_that_the_fork_holds_is_locked_anew),
     TEST(a_mutex_that_the_fork_holds_goes_to_who_stands_in_line),
     TEST(the_slot_that_the_fork_holds_is_reserved_anew),
