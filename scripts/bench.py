@@ -222,7 +222,7 @@ def print_others(document):
             ratio = ""
             if name.startswith("operations/") and name in ratios:
                 ratio = f"  {ratios[name]:5.2f} x floor"
-            print(f"{name:36}min {min(values):.2f} ns  median "
+            print(f"{name:40}min {min(values):.2f} ns  median "
                   f"{statistics.median(values):.2f} ns  max "
                   f"{max(values):.2f} ns{ratio}")
 
