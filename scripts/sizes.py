@@ -275,6 +275,10 @@ def run(options):
 def main(arguments):
     try:
         run(parse(arguments))
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:  # whoever reads the table has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Stop as stop:
         print(f"sizes: {stop}", file=sys.stderr)
