@@ -6,17 +6,36 @@
  * port -- the executor on a Cortex-M
  *
  * For any core of Armv6-M or Armv7-M; nothing in here is a vendor's. PORTING.md
- * in executor/ says what each of these has to do. port.c is still to come: what
- * is only declared here does not link yet.
+ * in executor/ says what each of these has to do. A program links port.c, one
+ * of the two time drivers, systick.c or oneshot.c, and panic.c or a
+ * dz_port_panic of its own.
+ *
+ *     static struct dz_executor urgent;
+ *
+ *     void UART5_IRQHandler(void)            nobody else needs this interrupt
+ *     {
+ *         dz_executor_poll(&urgent);
+ *     }
+ *
+ *     dz_executor_init(&urgent, "urgent");
+ *     dz_executor_start(&urgent, UART5_IRQn, 2);
  *
  * What to know
+ *  - An interrupt has its number in CMSIS: external ones count from 0, system
+ *    exceptions are negative. An executor is polled by any interrupt that is to
+ *    spare, or by PendSV, and its handler is in the program's vector table.
+ *  - Priorities are counted from 0, the most urgent one, as NVIC_SetPriority
+ *    does: 0 to 3 on Armv6-M, often 0 to 7 or 15 on Armv7-M. What has not that
+ *    many bits panics.
  *  - A critical section is PRIMASK, which every core has. It holds off all that
- *    has a priority. NMI and HardFault have none that could be masked, so their
- *    handlers must not call into the executor.
+ *    has a priority. With DZ_PORT_BASEPRI, on Armv7-M, it is BASEPRI:
+ * interrupts that are more urgent than this value of the register are never
+ * held off, and must not call into the executor. Neither must NMI and
+ * HardFault.
+ *  - An interrupt that a critical section held off comes an instruction or two
+ *    behind its end: nothing in here waits for that with a barrier.
  *  - Thread mode is privileged. Without privileges the core ignores a write to
  *    PRIMASK, and says nothing.
- *  - What polls an interrupt executor is an external interrupt, counted from 0
- *    as in the vendor's headers, and not a system exception.
  *  - The hardware calls handlers directly, so nobody can tell a handler from
  *    the task that it interrupts: it must call nothing that waits.
  */
@@ -35,22 +54,41 @@
 
 _Static_assert(DZ_CORES == 1, "PRIMASK keeps no other core out");
 
+/* What BASEPRI is in a critical section; 0: PRIMASK is used. */
+#ifndef DZ_PORT_BASEPRI
+#define DZ_PORT_BASEPRI 0
+#endif
+
+#ifdef __ARM_ARCH_6M__
+_Static_assert(DZ_PORT_BASEPRI == 0, "Armv6-M has no BASEPRI");
+#endif
+_Static_assert(
+    DZ_PORT_BASEPRI >= 0 && DZ_PORT_BASEPRI <= 255, "BASEPRI has eight bits");
+
 #define DZ_PORT_LOCAL
 
-typedef uint32_t dz_key; /* PRIMASK as it was */
+typedef uint32_t dz_key; /* PRIMASK or BASEPRI as it was */
 
 struct dz_executor;
 struct dz_panic;
 struct dz_task;
 
-enum { DZ_PORT_THREAD_MODE = -1 };
+enum {
+    DZ_PORT_PENDSV = -2, /* its number in CMSIS */
+    DZ_PORT_THREAD_MODE = INT16_MIN,
+};
 
 struct dz_port_executor {
     int interrupt; /* that polls it, or DZ_PORT_THREAD_MODE */
 };
 
-/* A bit for each external interrupt, 32 to the register. Zeros do nothing. */
+/* A bit for each external interrupt, 32 to the register; zeros do nothing.
+ * (Armv7-M Architecture Reference Manual, B3.4; Armv6-M has the first.) */
 #define DZ_PORT_SET_PENDING ((volatile uint32_t *)UINT32_C(0xE000E200))
+
+/* Interrupt control and state, where PendSV is pended (B3.2.4). */
+#define DZ_PORT_ICSR ((volatile uint32_t *)UINT32_C(0xE000ED04))
+#define DZ_PORT_ICSR_PENDSVSET (UINT32_C(1) << 28)
 
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
@@ -60,20 +98,27 @@ void dz_port_start(
     struct dz_executor *executor, int interrupt, unsigned priority);
 
 /* No barrier: the core sees to it that what follows is masked. An interrupt
- * between the two instructions gives PRIMASK back as it found it. */
+ * between the two instructions gives the register back as it found it. */
 static inline dz_key dz_port_enter(void)
 {
     dz_key key;
 
-    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(key) : : "memory");
+    if (DZ_PORT_BASEPRI != 0)
+        __asm__ volatile("mrs %0, basepri\n\tmsr basepri_max, %1"
+                         : "=&r"(key)
+                         : "r"(DZ_PORT_BASEPRI)
+                         : "memory");
+    else
+        __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(key) : : "memory");
     return key;
 }
 
-/* Without the barrier, a pending interrupt might run an instruction or two
- * later: behind the return. */
 static inline void dz_port_exit(dz_key key)
 {
-    __asm__ volatile("msr primask, %0\n\tisb" : : "r"(key) : "memory");
+    if (DZ_PORT_BASEPRI != 0)
+        __asm__ volatile("msr basepri, %0" : : "r"(key) : "memory");
+    else
+        __asm__ volatile("msr primask, %0" : : "r"(key) : "memory");
 }
 
 /* Not volatile: what asks twice in one function gets one answer. */
@@ -95,18 +140,18 @@ static inline void dz_port_executor_init(struct dz_port_executor *executor)
     executor->interrupt = DZ_PORT_THREAD_MODE;
 }
 
-/* The store has reached the interrupt controller before the critical section
- * ends, so that the interrupt comes at its end. */
+/* Device memory is written in order, so the store arrives before the end of the
+ * critical section is written. */
 static inline void dz_port_pend(const struct dz_port_executor *executor)
 {
     unsigned interrupt = (unsigned)executor->interrupt;
 
-    if (executor->interrupt == DZ_PORT_THREAD_MODE) {
+    if (executor->interrupt == DZ_PORT_THREAD_MODE)
         __asm__ volatile("sev" : : : "memory");
-        return;
-    }
-    DZ_PORT_SET_PENDING[interrupt / 32] = UINT32_C(1) << interrupt % 32;
-    __asm__ volatile("dsb" : : : "memory");
+    else if (executor->interrupt == DZ_PORT_PENDSV)
+        *DZ_PORT_ICSR = DZ_PORT_ICSR_PENDSVSET;
+    else
+        DZ_PORT_SET_PENDING[interrupt / 32] = UINT32_C(1) << interrupt % 32;
 }
 
 static inline bool dz_port_is_here(const struct dz_port_executor *executor)

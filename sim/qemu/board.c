@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/qemu/board.h"
+
+#include <string.h>
+
+/* The dual timer's first timer, and UART 0. (DDI0479, 4.5 and 4.3.) */
+#define COUNTER_CONTROL ((volatile uint32_t *)UINT32_C(0x40002008))
+#define UART_DATA ((volatile uint32_t *)UINT32_C(0x40004000))
+#define UART_STATE ((volatile uint32_t *)UINT32_C(0x40004004))
+#define UART_CONTROL ((volatile uint32_t *)UINT32_C(0x40004008))
+#define UART_DIVIDER ((volatile uint32_t *)UINT32_C(0x40004010))
+
+enum {
+    COUNTER_ENABLE = 0x80, /* free-running, no interrupt, not prescaled, */
+    COUNTER_32_BITS = 0x2,
+    UART_FULL = 1,
+    UART_TRANSMIT = 1,
+    UART_FASTEST = 16,
+};
+
+/* The core's interrupt controller. */
+#define SET_ENABLE ((volatile uint32_t *)UINT32_C(0xE000E100))
+#define SET_PENDING ((volatile uint32_t *)UINT32_C(0xE000E200))
+#define PRIORITIES ((volatile uint32_t *)UINT32_C(0xE000E400))
+
+void board_begin(void)
+{
+    *COUNTER_CONTROL = COUNTER_ENABLE | COUNTER_32_BITS;
+    *UART_DIVIDER = UART_FASTEST;
+    *UART_CONTROL = UART_TRANSMIT;
+}
+
+void board_enable(int interrupt, uint8_t priority)
+{
+    unsigned number = (unsigned)interrupt;
+    unsigned shift = number % 4 * 8;
+    volatile uint32_t *word = &PRIORITIES[number / 4];
+
+    *word = (*word & ~(UINT32_C(0xFF) << shift)) | (uint32_t)priority << shift;
+    SET_ENABLE[number / 32] = UINT32_C(1) << number % 32;
+}
+
+void board_pend(int interrupt)
+{
+    unsigned number = (unsigned)interrupt;
+
+    SET_PENDING[number / 32] = UINT32_C(1) << number % 32;
+    __asm__ volatile("dsb\n\tisb" : : : "memory");
+}
+
+void board_write(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        while (*UART_STATE & UART_FULL)
+            continue;
+        *UART_DATA = (unsigned char)text[i];
+    }
+}
+
+void board_print(const char *text)
+{
+    board_write(text, strlen(text));
+}
+
+/* (Arm IHI 0105, Semihosting for AArch32 and AArch64: SYS_EXIT_EXTENDED.) */
+void board_exit(int code)
+{
+    enum { EXIT_EXTENDED = 0x20, APPLICATION_EXIT = 0x20026 };
+    const uint32_t block[] = {APPLICATION_EXIT, (uint32_t)code};
+    register uint32_t r0 __asm__("r0") = EXIT_EXTENDED;
+    register const uint32_t *r1 __asm__("r1") = block;
+
+    for (;;)
+        __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+}
