@@ -9,6 +9,14 @@
 /* Of a function whose result says whether it has to be called again. */
 #define DZ_AWAITED __attribute__((warn_unused_result))
 
+/* The same value, of which the optimiser knows nothing. A variable of the size
+ * of a register. */
+#define DZ_OPAQUE(variable)           \
+    __extension__({                   \
+        __asm__("" : "+r"(variable)); \
+        variable;                     \
+    })
+
 /* Hints for the layout of hot paths. */
 #define DZ_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define DZ_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

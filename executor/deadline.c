@@ -18,9 +18,15 @@ static struct dz_heap_node *node_of(const struct dz_task *task)
     return dz_deadline_of((struct dz_task *)task);
 }
 
-static void append(struct dz_run_queue *queue, struct dz_task *task)
+void dz_deadline_begin(struct dz_task *task)
+{
+    dz_deadline_of(task)->key = DZ_NO_DEADLINE;
+}
+
+static bool append(struct dz_run_queue *queue, struct dz_task *task)
 {
     dz_heap_insert(heap_of(queue), node_of(task));
+    return queue->count++ == 0;
 }
 
 static struct dz_task *take(struct dz_run_queue *queue)
@@ -28,6 +34,7 @@ static struct dz_task *take(struct dz_run_queue *queue)
     struct dz_heap_node *earliest = heap_of(queue)->root;
 
     dz_heap_remove(heap_of(queue), earliest);
+    queue->count--;
     return &container_of(earliest, struct dz_deadline_frame, deadline.node)
                 ->task;
 }
@@ -37,12 +44,15 @@ static bool remove_task(struct dz_run_queue *queue, struct dz_task *task)
     struct dz_heap_node *node = node_of(task);
     bool is_queued = dz_heap_holds(node);
 
-    if (is_queued)
+    if (is_queued) {
         dz_heap_remove(heap_of(queue), node);
+        queue->count--;
+    }
     return is_queued;
 }
 
-static const struct dz_run_queue_type type = {append, take, remove_task};
+static const struct dz_run_queue_type type = {
+    append, take, remove_task, &dz_sorted_loops};
 
 void dz_executor_init_deadline(struct dz_executor *executor,
     struct dz_deadline_queue *queue, const char *name)

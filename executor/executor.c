@@ -20,7 +20,6 @@ DZ_INLINE bool enqueue(struct dz_executor *executor, struct dz_task *task)
 {
     bool was_empty = executor->first == NULL;
 
-    dz_trace(DZ_EVENT_WAKE, task, NULL);
     if (DZ_LIKELY(was_empty))
         executor->first = task;
     else
@@ -47,29 +46,25 @@ static void send(struct dz_task *task)
         dz_port_ring(port);
 }
 
-/* True: the queue was empty. In a critical section. */
-static __attribute__((noinline)) bool enqueue_sorted(
-    struct dz_run_queue *queue, struct dz_task *task)
-{
-    dz_trace(DZ_EVENT_WAKE, task, NULL);
-    queue->type->append(queue, task);
-    return queue->count++ == 0;
-}
-
 DZ_INLINE void wake_here(struct dz_task *task)
 {
     struct dz_executor *executor = task->executor;
-    bool was_empty = executor->queue == NULL
-        ? enqueue(executor, task)
-        : enqueue_sorted(executor->queue, task);
+    struct dz_run_queue *queue = executor->queue;
+    bool was_empty;
+
+    dz_trace(DZ_EVENT_WAKE, task, NULL);
+    was_empty = queue == NULL ? enqueue(executor, task)
+                              : queue->type->append(queue, task);
 
     if (was_empty && executor->state != DZ_EXECUTOR_POLLED)
         pend(executor);
 }
 
-static __attribute__((noinline)) void wake_elsewhere(
+/* Of a task that is not queued, in a critical section, which ends. */
+static __attribute__((noinline)) void wake_anywhere(
     struct dz_task *task, dz_key key)
 {
+    task->next = NULL;
     if (DZ_CORES > 1 && !dz_port_is_here(&task->executor->port))
         send(task);
     else
@@ -109,35 +104,37 @@ void dz_executor_receive(struct dz_task **inbox)
 }
 
 /*
- * Most wake-ups are for a task of the executor that runs, and that is FIFO (for
- * the other kinds, `running` is what no task's executor is). To compare first
- * does two things: nobody has to be pended, and the address of the queue does
- * not hang on loads from the woken task. (On an out-of-order host that chain
- * of loads bounded the ping-pong: 21 ns against 16 per round trip.)
+ * Most wake-ups are for a task of the executor that runs, that is FIFO (for the
+ * other kinds, `running` is what no task's executor is), and has nothing else
+ * to run. To compare first does two things: nobody has to be pended, and the
+ * address of the queue does not hang on loads from the woken task. (On an
+ * out-of-order host that chain of loads bounded the ping-pong: 21 ns against 16
+ * per round trip.)
+ *
+ * What is opaque is the test for next == task. If gcc saw that the two are
+ * equal, it would keep both: four instructions more on a Cortex-M.
  */
-DZ_INLINE void wake_exit(struct dz_task *task, dz_key key)
+void dz_task_wake_exit(struct dz_task *task, dz_key key)
 {
     struct dz_executor *here = dz_local.running;
+    uintptr_t queued = (uintptr_t)task->next ^ (uintptr_t)task;
 
-    if (DZ_LIKELY(task->next == task)) {
-        task->next = NULL;
-        if (DZ_UNLIKELY(task->executor != here)) {
-            wake_elsewhere(task, key);
+    if (DZ_LIKELY(DZ_OPAQUE(queued) == 0)) {
+        if (DZ_UNLIKELY(task->executor != here || here->first != NULL)) {
+            wake_anywhere(task, key);
             return;
         }
-        enqueue(here, task);
+        dz_trace(DZ_EVENT_WAKE, task, NULL);
+        task->next = NULL;
+        here->first = task;
+        here->last = task;
     }
     dz_port_exit(key);
 }
 
 void dz_task_wake(struct dz_task *task)
 {
-    wake_exit(task, dz_port_enter());
-}
-
-void dz_task_wake_exit(struct dz_task *task, dz_key key)
-{
-    wake_exit(task, key);
+    dz_task_wake_exit(task, dz_port_enter());
 }
 
 /*
@@ -156,75 +153,54 @@ DZ_INLINE struct dz_task *take_batch(struct dz_executor *executor)
     return batch;
 }
 
-/* Nobody but us removes tasks, so what stands before ours stays as it is while
- * we look for it with interrupts on. */
+/* It is there, so the end of the list is never reached. */
 static void dequeue_fifo(struct dz_executor *executor, struct dz_task *task)
 {
-    struct dz_task *before = executor->first;
-    dz_key key;
+    struct dz_task *before = NULL;
+    struct dz_task *other = executor->first;
 
-    /* It is there, so the end of the list is never reached. */
-    while (before != task && before->next != task) /* NOLINT */
-        before = before->next;
-    key = dz_port_enter();
-    if (before == task) {
-        before = NULL;
+    for (; other != task; other = other->next) /* NOLINT */
+        before = other;
+    if (before == NULL)
         executor->first = task->next;
-    } else {
+    else
         before->next = task->next;
-    }
     if (executor->last == task)
         executor->last = before;
-    task->next = NULL;
-    dz_port_exit(key);
-}
-
-/* An interrupt may move other tasks, by a change of their priority. */
-static __attribute__((noinline)) void dequeue_sorted(
-    struct dz_run_queue *queue, struct dz_task *task)
-{
-    dz_key key = dz_port_enter();
-
-    if (queue->type->remove(queue, task))
-        queue->count--;
-    task->next = NULL;
-    dz_port_exit(key);
 }
 
 /* Takes a task that was woken while it ran for the last time out of the queue.
  */
 static void dequeue(struct dz_executor *executor, struct dz_task *task)
 {
-    if (executor->queue != NULL)
-        dequeue_sorted(executor->queue, task);
-    else
+    struct dz_run_queue *queue = executor->queue;
+
+    if (queue == NULL)
         dequeue_fifo(executor, task);
+    else
+        (void)queue->type->remove(queue, task);
 }
 
-/* From here on a wake-up does nothing. False: one came before. */
-static bool retire(struct dz_task *task)
+/*
+ * From the last line but one on a wake-up does nothing: no state but one says
+ * that it has to do anything. A last wake-up from another core may still be on
+ * its way to our queue.
+ */
+void dz_task_end(struct dz_task *task)
 {
-    dz_key key = dz_port_enter();
-    bool is_idle = task->next == task;
+    struct dz_executor *executor = task->executor;
+    dz_key key;
 
-    if (is_idle)
-        task->next = NULL;
-    dz_port_exit(key);
-    return is_idle;
-}
-
-/* A last wake-up from another core may still be on its way to our queue. */
-static __attribute__((noinline, cold)) void finish(
-    struct dz_executor *executor, struct dz_task *task)
-{
     dz_waiter_cancel(&task->waiter);
-    if (!retire(task)) {
-        if (DZ_CORES > 1)
-            dz_executor_receive(dz_port_inbox(&executor->port));
+    key = dz_port_enter();
+    if (DZ_CORES > 1 && task->next != task)
+        dz_executor_receive(dz_port_inbox(&executor->port));
+    if (task->next != task)
         dequeue(executor, task);
-    }
+    task->next = NULL;
     dz_trace(DZ_EVENT_END, task, NULL);
     dz_task_free(task);
+    dz_port_exit(key);
 }
 
 /*
@@ -244,26 +220,21 @@ DZ_INLINE void make_wakeable(struct dz_task *task)
         dz_port_exit(key);
 }
 
-DZ_INLINE bool poll_task(struct dz_task *task)
+DZ_INLINE void poll_task(struct dz_task *task)
 {
-    bool is_done;
-
     dz_current = &task->waiter;
     dz_trace(DZ_EVENT_POLL, task, NULL);
-    is_done = task->pool->poll(task) != DZ_PENDING;
-    dz_trace(DZ_EVENT_POLLED, task, NULL);
-    return is_done;
+    task->pool->poll(task);
 }
 
-DZ_INLINE void poll_batch(struct dz_executor *executor, struct dz_task *next)
+DZ_INLINE void poll_batch(struct dz_task *next)
 {
     do {
         struct dz_task *task = next;
 
         next = task->next;
         make_wakeable(task);
-        if (DZ_UNLIKELY(poll_task(task)))
-            finish(executor, task);
+        poll_task(task);
     } while (next != NULL);
 }
 
@@ -274,28 +245,15 @@ static struct dz_task *take_sorted(struct dz_run_queue *queue)
     dz_key key = dz_port_enter();
     struct dz_task *task = queue->type->take(queue);
 
-    queue->count--;
     task->next = task;
     dz_port_exit(key);
     return task;
 }
 
-/* Each poll uses up one of the tasks that were ready, and nobody takes out more
- * than that: one is left for each turn. */
-static __attribute__((noinline)) void poll_sorted(struct dz_executor *executor)
-{
-    for (unsigned turns = executor->queue->count; turns > 0; turns--) {
-        struct dz_task *task = take_sorted(executor->queue);
-
-        if (poll_task(task))
-            finish(executor, task);
-    }
-}
-
 static __attribute__((cold)) _Noreturn void executor_panic(
     const struct dz_executor *executor, const char *reason, int line)
 {
-    dz_port_panic(&(struct dz_panic){
+    dz_panic_with(&(struct dz_panic){
         .reason = reason,
         .object = executor->name,
         .address = executor,
@@ -314,10 +272,10 @@ DZ_INLINE void change_state(struct dz_executor *executor,
     *(struct dz_executor *volatile *)&dz_local.running = running;
 }
 
-DZ_INLINE void be_polled(struct dz_executor *executor)
+/* Who `running` is while an executor is polled. */
+DZ_INLINE struct dz_executor *fifo_or_null(struct dz_executor *executor)
 {
-    change_state(executor, DZ_EXECUTOR_POLLED,
-        executor->queue == NULL ? executor : NULL);
+    return executor->queue == NULL ? executor : NULL;
 }
 
 DZ_INLINE void begin(struct dz_executor *executor)
@@ -329,7 +287,7 @@ DZ_INLINE void begin(struct dz_executor *executor)
             "an executor that was started is run in thread mode; leave it to "
             "its interrupt",
             __LINE__);
-    be_polled(executor);
+    change_state(executor, DZ_EXECUTOR_POLLED, fifo_or_null(executor));
 }
 
 /* What is ready and was not pended, because we ran, is pended now. */
@@ -352,68 +310,106 @@ void dz_executor_poll(struct dz_executor *executor)
     begin(executor);
     batch = take_batch(executor);
     if (batch != NULL)
-        poll_batch(executor, batch);
+        poll_batch(batch);
     else if (executor->queue != NULL)
-        poll_sorted(executor);
+        executor->queue->type->loops->poll(executor);
     dz_current = current;
     end(executor, outer);
 }
 
+DZ_INLINE bool is_ready_fifo(const struct dz_executor *executor)
+{
+    return *(struct dz_task *const volatile *)&executor->first != NULL;
+}
+
 /* From the first line on, a wake-up pends, so that the wait returns at once, or
  * comes in time for the last look at the queue. */
-static void idle(struct dz_executor *executor)
+DZ_INLINE void idle(struct dz_executor *executor, struct dz_executor *running)
 {
+    dz_current = &dz_outside;
     change_state(executor, DZ_EXECUTOR_IDLE, NULL);
-    if (!dz_executor_is_ready(executor)) {
+    if (running != NULL ? !is_ready_fifo(executor)
+                        : !dz_executor_is_ready(executor)) {
         dz_trace(DZ_EVENT_IDLE, executor, NULL);
         dz_port_wait();
     }
-    be_polled(executor);
+    change_state(executor, DZ_EXECUTOR_POLLED, running);
 }
 
-/* With no batch to be had: a pass, if the kind is another, and has one. */
-static __attribute__((noinline)) void poll_sorted_or_idle(
-    struct dz_executor *executor)
+/* As a byte: gcc masks a volatile bool before it looks at it. */
+DZ_INLINE bool is_over(const volatile bool *done)
 {
-    if (executor->queue != NULL && dz_executor_is_ready(executor)) {
-        poll_sorted(executor);
-        return;
-    }
-    idle(executor);
+    return done != NULL && *(const volatile unsigned char *)done;
 }
 
-void dz_executor_run_until(
-    struct dz_executor *executor, const volatile bool *done)
+DZ_INLINE void run_fifo(struct dz_executor *executor, const volatile bool *done)
+{
+    while (!is_over(done)) {
+        struct dz_task *batch = take_batch(executor);
+
+        if (DZ_UNLIKELY(batch == NULL)) {
+            idle(executor, executor);
+            continue;
+        }
+        poll_batch(batch);
+    }
+}
+
+/* Each poll uses up one of the tasks that were ready, and nobody takes out more
+ * than that: one is left for each turn. */
+static void poll_sorted(struct dz_executor *executor)
+{
+    for (unsigned turns = executor->queue->count; turns > 0; turns--)
+        poll_task(take_sorted(executor->queue));
+}
+
+static void run_sorted(struct dz_executor *executor, const volatile bool *done)
+{
+    while (!is_over(done)) {
+        if (dz_executor_is_ready(executor))
+            poll_sorted(executor);
+        else
+            idle(executor, NULL);
+    }
+}
+
+const struct dz_run_loops dz_sorted_loops = {poll_sorted, run_sorted};
+
+/* `done` is NULL: never. */
+DZ_INLINE void run(struct dz_executor *executor, const volatile bool *done)
 {
     if (dz_current != &dz_outside || !dz_port_is_thread_mode())
         dz_panic("a run loop within another, or in an interrupt", __FILE__,
             __LINE__);
     begin(executor);
-    while (!*done) {
-        struct dz_task *batch = take_batch(executor);
+    if (executor->queue == NULL)
+        run_fifo(executor, done);
+    else
+        executor->queue->type->loops->run(executor, done);
+}
 
-        if (DZ_LIKELY(batch != NULL)) {
-            poll_batch(executor, batch);
-            continue;
-        }
-        dz_current = &dz_outside;
-        poll_sorted_or_idle(executor);
-    }
+void dz_executor_run_until(
+    struct dz_executor *executor, const volatile bool *done)
+{
+    run(executor, done);
     dz_current = &dz_outside;
     end(executor, NULL);
 }
 
 void dz_executor_run(struct dz_executor *executor)
 {
-    static const bool never;
-
-    for (;;)
-        dz_executor_run_until(executor, &never);
+    run(executor, NULL);
+    __builtin_unreachable();
 }
 
 void dz_executor_init(struct dz_executor *executor, const char *name)
 {
-    *executor = (struct dz_executor){.name = name};
+    executor->first = NULL;
+    executor->name = name;
+    executor->queue = NULL;
+    executor->state = DZ_EXECUTOR_STOPPED;
+    executor->is_started = false;
+    executor->is_outside = false;
     dz_port_executor_init(&executor->port);
 }
 

@@ -43,20 +43,34 @@
 
 #include "executor/task.h"
 
+struct dz_executor;
+
 /* What is ready, in an order other than FIFO. A part of the struct that its
  * kind of executor is initialised with. */
 struct dz_run_queue {
     const struct dz_run_queue_type *type;
-    unsigned count; /* of tasks */
+    unsigned count; /* of tasks; its type's */
 };
+
+/* How a kind of executor other than FIFO is polled. */
+struct dz_run_loops {
+    void (*poll)(struct dz_executor *executor); /* one pass */
+    void (*run)(struct dz_executor *executor, const volatile bool *done);
+};
+
+/* That of all of them. It is named by their types alone: a program with FIFO
+ * executors only does without it. */
+extern const struct dz_run_loops dz_sorted_loops;
 
 /* What a kind of run queue does. All of it in critical sections. */
 struct dz_run_queue_type {
-    void (*append)(struct dz_run_queue *queue, struct dz_task *task);
+    /* True: it was empty. */
+    bool (*append)(struct dz_run_queue *queue, struct dz_task *task);
     /* The most urgent task; there is one. */
     struct dz_task *(*take)(struct dz_run_queue *queue);
     /* False: it was not there. */
     bool (*remove)(struct dz_run_queue *queue, struct dz_task *task);
+    const struct dz_run_loops *loops; /* dz_sorted_loops */
 };
 
 enum dz_executor_state {
@@ -112,7 +126,7 @@ _Noreturn void dz_executor_run(struct dz_executor *executor);
 /* The same until `done` is true, which is looked at after each pass and before
  * each wait. A task sets it; an interrupt that sets it wakes a task, too, so
  * that a wait ends. Thread mode. */
-void dz_executor_run_until(
-    struct dz_executor *executor, const volatile bool *done);
+void dz_executor_run_until(struct dz_executor *executor,
+    const volatile bool *done) __attribute__((nonnull));
 
 #endif

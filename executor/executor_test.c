@@ -72,9 +72,14 @@ enum { NOTERS = 6 };
 
 static struct noting noters_slots[NOTERS];
 
-static enum dz_poll noters_poll(struct dz_task *task)
+static enum dz_poll noters_body(struct dz_task *task)
 {
     return noting_poll((struct noting *)(void *)task);
+}
+
+static void noters_poll(struct dz_task *task)
+{
+    dz_pool_poll(task->pool, task, noters_body);
 }
 
 static const struct dz_pool noters = {

@@ -482,7 +482,7 @@ static enum dz_poll node_poll(struct node *self)
 
 /* ---- Trees: in lock step, the model first. */
 
-static enum dz_poll tree_poll(struct dz_task *task)
+static enum dz_poll tree_body(struct dz_task *task)
 {
     struct tree *tree = (struct tree *)(void *)task;
     struct node *root = &tree->nodes[0];
@@ -503,6 +503,11 @@ static enum dz_poll tree_poll(struct dz_task *task)
     model_cancel(root);
     is_woken[root->task] = false;
     return DZ_READY;
+}
+
+static void tree_poll(struct dz_task *task)
+{
+    dz_pool_poll(task->pool, task, tree_body);
 }
 
 static enum kind choose_kind(bool is_leaf)

@@ -13,6 +13,15 @@
 
 #include <stddef.h>
 
+#include "executor/compiler.h"
+#include "port.h"
+
+/* 0: a panic says nothing, and dz_port_panic is given NULL. For flash that has
+ * no room for the texts. */
+#ifndef DZ_PANIC_DETAILS
+#define DZ_PANIC_DETAILS 1
+#endif
+
 struct dz_executor;
 struct dz_task;
 
@@ -35,11 +44,17 @@ struct dz_panic {
 };
 
 /* The context of the caller. Any context. */
-struct dz_context dz_context_now(void);
+struct dz_context dz_context_now(void) __attribute__((pure));
 
 /* Panics with a reason, a place, and the task that runs, if one does. Any
  * context. */
 _Noreturn void dz_panic(const char *reason, const char *file, int line)
     __attribute__((cold));
+
+/* Panics with all that is known. For those who write what can panic. */
+DZ_INLINE _Noreturn void dz_panic_with(const struct dz_panic *panic)
+{
+    dz_port_panic(DZ_PANIC_DETAILS ? panic : NULL);
+}
 
 #endif

@@ -18,7 +18,7 @@ static struct dz_task *behind(struct dz_task *task)
     return task->next != NULL ? task->next : task;
 }
 
-static void append(struct dz_run_queue *run_queue, struct dz_task *task)
+static bool append(struct dz_run_queue *run_queue, struct dz_task *task)
 {
     struct dz_priority_queue *queue = priority_queue_of(run_queue);
     struct dz_task **last = &queue->last[task->priority];
@@ -30,6 +30,7 @@ static void append(struct dz_run_queue *run_queue, struct dz_task *task)
     }
     *last = task;
     queue->ready |= UINT64_C(1) << task->priority;
+    return run_queue->count++ == 0;
 }
 
 /* Takes out the task behind `before`. A priority without tasks is not ready. */
@@ -39,6 +40,7 @@ static struct dz_task *take_behind(
     struct dz_task *task = behind(before);
     struct dz_task **last = &queue->last[task->priority];
 
+    queue->queue.count--;
     if (task == before) {
         *last = NULL;
         queue->ready &= ~(UINT64_C(1) << task->priority);
@@ -75,7 +77,8 @@ static bool remove_task(struct dz_run_queue *run_queue, struct dz_task *task)
     return true;
 }
 
-static const struct dz_run_queue_type type = {append, take, remove_task};
+static const struct dz_run_queue_type type = {
+    append, take, remove_task, &dz_sorted_loops};
 
 void dz_executor_init_priority(struct dz_executor *executor,
     struct dz_priority_queue *queue, const char *name)
@@ -106,7 +109,7 @@ static void change(struct dz_task *task, uint8_t priority)
 
     task->priority = priority;
     if (is_queued)
-        append(queue, task);
+        (void)append(queue, task);
 }
 
 void dz_task_set_priority(struct dz_task *task, unsigned priority)

@@ -95,14 +95,8 @@ void dz_queue_serve_waiters(struct dz_queue *queue)
         serve_who_can(queue);
 }
 
-static struct dz_queue *queue_of(const struct dz_waiter *waiter)
+static void withdraw(struct dz_queue *queue, struct dz_waiter *waiter)
 {
-    return (struct dz_queue *)(waiter->place - DZ_PLACE_QUEUE);
-}
-
-void dz_queue_withdraw(struct dz_waiter *waiter)
-{
-    struct dz_queue *queue = queue_of(waiter);
     struct dz_waiter *before = queue->last;
 
     if (waiter->next == NULL)
@@ -113,11 +107,13 @@ void dz_queue_withdraw(struct dz_waiter *waiter)
     waiter->request = 0;
 }
 
-void dz_queue_leave(struct dz_waiter *waiter)
+void dz_queue_leave(struct dz_waiter *waiter, enum dz_leaving leaving)
 {
-    struct dz_queue *queue = queue_of(waiter);
+    struct dz_queue *queue = dz_queue_of(waiter);
 
-    dz_queue_withdraw(waiter);
+    withdraw(queue, waiter);
+    if (leaving == DZ_WITHDRAW)
+        return;
     waiter->place = 0;
     if (waiter->request != 0)
         queue->type->give_back(queue, queue->type, waiter->request);

@@ -65,7 +65,24 @@ struct dz_queue_type {
     void (*give_back)(struct dz_queue *queue, const struct dz_queue_type *type,
         uintptr_t request);
     enum dz_service service;
+    /* dz_queue_leave: so a program without such queues does without it. */
+    void (*leave)(struct dz_waiter *waiter, enum dz_leaving leaving);
 };
+
+#define DZ_QUEUE_TYPE(grant, give_back, service)  \
+    {                                             \
+        grant, give_back, service, dz_queue_leave \
+    }
+
+/* Where a waiter is, whose place is of this kind. */
+DZ_INLINE struct dz_queue *dz_queue_of(const struct dz_waiter *waiter)
+{
+    return (struct dz_queue *)(waiter->place - DZ_PLACE_QUEUE);
+}
+
+/* Cancels a waiter that is in a queue: it leaves the line; it gives back what
+ * it has, and the others are served. In a critical section. */
+void dz_queue_leave(struct dz_waiter *waiter, enum dz_leaving leaving);
 
 /* True: somebody waits. */
 DZ_INLINE bool dz_queue_is_occupied(const struct dz_queue *queue)
@@ -137,11 +154,5 @@ DZ_INLINE bool dz_queue_take(struct dz_queue *queue,
     waiter->place = 0;
     return true;
 }
-
-/* The two steps of cancelling a waiter that is in a queue: it leaves the line;
- * it gives back what it has, and the others are served. In a critical section.
- */
-void dz_queue_withdraw(struct dz_waiter *waiter);
-void dz_queue_leave(struct dz_waiter *waiter);
 
 #endif

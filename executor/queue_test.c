@@ -35,10 +35,10 @@ static void stock_give_back(
     container_of(queue, struct stock, queue)->free += (unsigned)request;
 }
 
-static const struct dz_queue_type in_order = {
-    stock_grant, stock_give_back, DZ_IN_ORDER};
-static const struct dz_queue_type who_can = {
-    stock_grant, stock_give_back, DZ_WHO_CAN};
+static const struct dz_queue_type in_order =
+    DZ_QUEUE_TYPE(stock_grant, stock_give_back, DZ_IN_ORDER);
+static const struct dz_queue_type who_can =
+    DZ_QUEUE_TYPE(stock_grant, stock_give_back, DZ_WHO_CAN);
 
 static struct stock stock;
 static const struct dz_queue_type *type;

@@ -3,11 +3,9 @@
 
 #include <stdatomic.h>
 
-#include "executor/deadline.h"
-
 /* A slot is ours from the moment its pool is set, so the claim is one look and
  * one store in a critical section. The rest of the frame is cleared with
- * interrupts on. */
+ * interrupts on; what stands before the pool is, in a free slot. */
 static bool claim_slot(struct dz_task *task, const struct dz_pool *pool)
 {
     dz_key key = dz_port_enter();
@@ -19,7 +17,17 @@ static bool claim_slot(struct dz_task *task, const struct dz_pool *pool)
     return is_free;
 }
 
-void *dz_pool_claim(const struct dz_pool *pool)
+/* A slot is a few words, and memset is as long as a small program. Volatile, or
+ * the compiler finds out what this is, and calls it. */
+static void clear(void *from, const void *end)
+{
+    typedef uintptr_t __attribute__((may_alias)) word;
+
+    for (volatile word *next = from; next != end; next++)
+        *next = 0;
+}
+
+struct dz_task *dz_pool_reserve(const struct dz_pool *pool)
 {
     enum { CLEARED = offsetof(struct dz_task, executor) };
     char *slot = pool->slots;
@@ -29,13 +37,9 @@ void *dz_pool_claim(const struct dz_pool *pool)
 
         if (!claim_slot(task, pool))
             continue;
-        __builtin_memset(slot + CLEARED, 0, pool->size - CLEARED);
-        dz_frame_reset(&task->frame);
-        task->priority = 0;
-        if (pool->has_deadlines)
-            dz_deadline_of(task)->key = DZ_NO_DEADLINE;
+        clear(slot + CLEARED, slot + pool->size);
         task->waiter.task = task;
-        return slot;
+        return task;
     }
     return NULL;
 }
@@ -44,6 +48,8 @@ void dz_task_free(struct dz_task *task)
 {
     dz_key key = dz_port_enter();
 
+    dz_frame_reset(&task->frame);
+    task->priority = 0;
     task->executor = NULL;
     task->pool = NULL;
     dz_port_exit(key);
@@ -83,17 +89,19 @@ size_t dz_task_slot(const struct dz_task *task)
     return (size_t)((const char *)task - first) / task->pool->size;
 }
 
-static _Noreturn void panic(struct dz_panic *panic)
+DZ_INLINE _Noreturn void panic(struct dz_panic *panic)
 {
     panic->context = dz_context_now();
     panic->task = dz_current->task;
-    dz_port_panic(panic);
+    dz_panic_with(panic);
 }
 
 void dz_panic(const char *reason, const char *file, int line)
 {
     const struct dz_task *task = dz_current->task;
 
+    if (!DZ_PANIC_DETAILS)
+        dz_port_panic(NULL);
     panic(&(struct dz_panic){
         .reason = reason,
         .object = task != NULL ? dz_task_name(task) : NULL,
@@ -105,6 +113,8 @@ void dz_panic(const char *reason, const char *file, int line)
 
 void dz_task_panic(const struct dz_task *task, const char *reason)
 {
+    if (!DZ_PANIC_DETAILS)
+        dz_port_panic(NULL);
     panic(&(struct dz_panic){
         .reason = reason,
         .object = dz_task_name(task),

@@ -68,7 +68,7 @@ enum dz_status {
 
 /* What the tasks of a pool have in common. In flash. */
 struct dz_pool {
-    enum dz_poll (*poll)(struct dz_task *task);
+    void (*poll)(struct dz_task *task); /* by dz_pool_poll */
     const char *name;
     const char *file; /* and line of the pool's definition */
     int line;
@@ -118,7 +118,20 @@ _Noreturn void dz_task_panic(const struct dz_task *task, const char *reason)
     __attribute__((cold));
 
 /* Reserves a slot, or returns NULL when all are in use. Any context. */
-void *dz_pool_claim(const struct dz_pool *pool);
+struct dz_task *dz_pool_reserve(const struct dz_pool *pool);
+
+/* Gives a task its first deadline: none. In deadline.c. */
+void dz_deadline_begin(struct dz_task *task);
+
+/* Reserves a slot and prepares what else is in it. Any context. */
+DZ_INLINE void *dz_pool_claim(const struct dz_pool *pool)
+{
+    struct dz_task *task = dz_pool_reserve(pool);
+
+    if (pool->has_deadlines && task != NULL)
+        dz_deadline_begin(task);
+    return task;
+}
 
 /* The last step of a task's end: its slot may be claimed again. Whatever was
  * written to it comes before, for other cores, too. The executor's. */
@@ -127,17 +140,28 @@ void dz_task_free(struct dz_task *task);
 /* Gives back a slot that was claimed and not spawned. Any context. */
 void dz_task_release(struct dz_task *task);
 
+/* Ends a task: it leaves what it waits for, and its slot is free. The
+ * executor's, through dz_pool_poll. */
+void dz_task_end(struct dz_task *task) __attribute__((cold));
+
 /* Polls a task of a pool with cancellations: cancel.c. */
 enum dz_poll dz_cancellable_poll(
     struct dz_task *task, enum dz_poll (*body)(struct dz_task *task));
 
-/* The pool is a constant, so the compiler keeps one of the two. */
-DZ_INLINE enum dz_poll dz_pool_poll(const struct dz_pool *pool,
-    struct dz_task *task, enum dz_poll (*body)(struct dz_task *task))
+/* Polls a task, and ends it if that was the last time. The pool is a constant,
+ * so the compiler keeps one of the two calls. Here, and not in the executor, it
+ * sees whether a body ever returns: a program all of whose tasks go on for ever
+ * has no code for ends. */
+DZ_INLINE void dz_pool_poll(const struct dz_pool *pool, struct dz_task *task,
+    enum dz_poll (*body)(struct dz_task *task))
 {
-    if (pool->cancellation_at == 0)
-        return body(task);
-    return dz_cancellable_poll(task, body);
+    enum dz_poll poll = pool->cancellation_at == 0
+        ? body(task)
+        : dz_cancellable_poll(task, body);
+
+    dz_trace(DZ_EVENT_POLLED, task, NULL);
+    if (DZ_UNLIKELY(poll != DZ_PENDING))
+        dz_task_end(task);
 }
 
 /*
@@ -166,9 +190,9 @@ DZ_INLINE enum dz_poll dz_pool_poll(const struct dz_pool *pool,
     {                                                                          \
         return body(container_of(task, type, task));                           \
     }                                                                          \
-    static enum dz_poll NAME##_poll(struct dz_task *task)                      \
+    static void NAME##_poll(struct dz_task *task)                              \
     {                                                                          \
-        return dz_pool_poll(&NAME, task, NAME##_body);                         \
+        dz_pool_poll(&NAME, task, NAME##_body);                                \
     }                                                                          \
     static const struct dz_pool NAME = {.poll = NAME##_poll,                   \
         .name = #NAME,                                                         \

@@ -1422,7 +1422,7 @@ static enum dz_poll work_poll(struct worker *self)
 
 /* No poll of a worker that waits is in vain, but for one behind a wait that it
  * gave up when its time had just come. */
-static enum dz_poll workers_poll(struct dz_task *task)
+static enum dz_poll workers_body(struct dz_task *task)
 {
     struct worker *self = (struct worker *)(void *)task;
     bool was_waiting = self->is_waiting;
@@ -1435,6 +1435,11 @@ static enum dz_poll workers_poll(struct dz_task *task)
     if (was_waiting && has_ended && ended_count < WORKERS)
         ended[ended_count++] = (unsigned)(self - workers_slots);
     return result;
+}
+
+static void workers_poll(struct dz_task *task)
+{
+    dz_pool_poll(task->pool, task, workers_body);
 }
 
 static bool is_waiting_in_model(const struct worker *worker)

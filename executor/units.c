@@ -15,14 +15,14 @@ void dz_units_append_behind(struct dz_units *units, struct dz_waiter *waiter)
  * Here each take would pay for that look. So in a wait that was forgotten, and
  * which nobody checks, guards run under the lock: with interrupts off if need
  * be, and with the object as whoever locks it finds it. */
-bool dz_units_take_again(struct dz_units *units, int initial, int checks)
+bool dz_units_turn_to(const struct dz_units *units, int checks)
 {
     struct dz_waiter *waiter = dz_current;
 
     if (waiter->place == (uintptr_t)units)
         return false;
     dz_waiter_leave(waiter, checks);
-    return dz_units_take(units, initial, checks);
+    return true;
 }
 
 static void unlink_waiter(struct dz_units *units, struct dz_waiter *waiter)

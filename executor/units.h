@@ -90,8 +90,9 @@ DZ_INLINE bool dz_units_collect(
     return true;
 }
 
-/* dz_units_take for a waiter that is queued, here or elsewhere. */
-bool dz_units_take_again(struct dz_units *units, int initial, int checks)
+/* The branch that runs now, which has a place, turns to the units: it leaves
+ * any other place. False: it is in line here. */
+bool dz_units_turn_to(const struct dz_units *units, int checks)
     __attribute__((cold));
 
 /* Takes a unit, or queues the branch that runs now. False: not yet. `checks`:
@@ -102,12 +103,15 @@ DZ_INLINE bool dz_units_take(struct dz_units *units, int initial, int checks)
 {
     struct dz_waiter *waiter = dz_current;
 
-    if (waiter->place != 0)
-        return DZ_LIKELY(dz_units_collect(units, waiter)) ||
-            dz_units_take_again(units, initial, checks);
+    if (waiter->place != 0) {
+        if (DZ_LIKELY(dz_units_collect(units, waiter)))
+            return true;
+        if (!dz_units_turn_to(units, checks))
+            return false;
+    }
     if (dz_units_try_take(units, initial))
         return true;
-    dz_units_append(units, waiter);
+    dz_units_append(units, dz_current);
     return false;
 }
 

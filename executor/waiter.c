@@ -52,6 +52,11 @@ static unsigned kind_of(const struct dz_waiter *waiter)
     return (unsigned)(waiter->place & DZ_PLACE_KINDS);
 }
 
+static void leave_queue(struct dz_waiter *waiter, enum dz_leaving leaving)
+{
+    dz_queue_of(waiter)->type->leave(waiter, leaving);
+}
+
 void dz_waiter_withdraw(struct dz_waiter *waiter)
 {
     dz_key key;
@@ -62,7 +67,7 @@ void dz_waiter_withdraw(struct dz_waiter *waiter)
     }
     key = dz_port_enter();
     if (kind_of(waiter) == DZ_PLACE_QUEUE)
-        dz_queue_withdraw(waiter);
+        leave_queue(waiter, DZ_WITHDRAW);
     else if (kind_of(waiter) == DZ_PLACE_UNITS && waiter->place != 0)
         dz_units_leave(waiter);
     dz_port_exit(key);
@@ -70,7 +75,7 @@ void dz_waiter_withdraw(struct dz_waiter *waiter)
 
 /* Only the task itself enters and leaves a custom place, so this needs no
  * critical section, and guards may take their time. (One way leads here under
- * a lock: dz_units_take_again. See there.) */
+ * a lock: dz_units_turn_to. See there.) */
 static void cancel_custom(struct dz_waiter *waiter)
 {
     struct dz_canceller *canceller = canceller_of(waiter);
@@ -80,21 +85,28 @@ static void cancel_custom(struct dz_waiter *waiter)
     canceller->leave(canceller, DZ_CANCEL);
 }
 
-void dz_waiter_cancel(struct dz_waiter *waiter)
+/* Of a waiter that is not idle. */
+static void cancel(struct dz_waiter *waiter)
 {
     dz_key key;
 
-    check_owner(waiter);
     if (kind_of(waiter) == DZ_PLACE_CUSTOM) {
         cancel_custom(waiter);
         return;
     }
     key = dz_port_enter();
     if (kind_of(waiter) == DZ_PLACE_QUEUE)
-        dz_queue_leave(waiter);
-    else if (waiter->place != 0)
+        leave_queue(waiter, DZ_CANCEL);
+    else
         dz_units_leave(waiter);
     dz_port_exit(key);
+}
+
+void dz_waiter_cancel(struct dz_waiter *waiter)
+{
+    check_owner(waiter);
+    if (waiter->place != 0)
+        cancel(waiter);
 }
 
 void dz_waiter_leave(struct dz_waiter *waiter, int checks)
@@ -103,7 +115,7 @@ void dz_waiter_leave(struct dz_waiter *waiter, int checks)
         dz_task_panic(waiter->task,
             "is an await missing? A task waits for one thing and then for "
             "another without dz_cancel() between them");
-    dz_waiter_cancel(waiter);
+    cancel(waiter);
 }
 
 bool dz_waiter_enter(struct dz_canceller *canceller)

@@ -60,23 +60,24 @@ unsigned dz_barrier_waiting(
  *   any context that the raw mutex allows
  *     unsigned NAME_waiting(self)     how many have come in this round
  */
-#define DZ_BARRIER_DEFINE(NAME, number, mutex)                          \
-    _Static_assert((number) >= 1 && (number) + 0L <= DZ_BARRIER_MAX,    \
-        "a barrier is for 1 to DZ_BARRIER_MAX branches");               \
-    struct NAME {                                                       \
-        struct dz_barrier barrier;                                      \
-        DZ_OWNER                                                        \
-    };                                                                  \
-    static const struct dz_barrier_type NAME##_type = {                 \
-        DZ_OBJECT(NAME, mutex, DZ_QUEUE),                               \
-        {dz_barrier_grant, dz_barrier_give_back, DZ_IN_ORDER}, number}; \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self)    \
-    {                                                                   \
-        return dz_barrier_wait(dz_barrier_of(self), &NAME##_type);      \
-    }                                                                   \
-    DZ_INLINE unsigned NAME##_waiting(struct NAME *self)                \
-    {                                                                   \
-        return dz_barrier_waiting(dz_barrier_of(self), &NAME##_type);   \
+#define DZ_BARRIER_DEFINE(NAME, number, mutex)                              \
+    _Static_assert((number) >= 1 && (number) + 0L <= DZ_BARRIER_MAX,        \
+        "a barrier is for 1 to DZ_BARRIER_MAX branches");                   \
+    struct NAME {                                                           \
+        struct dz_barrier barrier;                                          \
+        DZ_OWNER                                                            \
+    };                                                                      \
+    static const struct dz_barrier_type NAME##_type = {                     \
+        DZ_OBJECT(NAME, mutex, DZ_QUEUE),                                   \
+        DZ_QUEUE_TYPE(dz_barrier_grant, dz_barrier_give_back, DZ_IN_ORDER), \
+        number};                                                            \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait(struct NAME *self)        \
+    {                                                                       \
+        return dz_barrier_wait(dz_barrier_of(self), &NAME##_type);          \
+    }                                                                       \
+    DZ_INLINE unsigned NAME##_waiting(struct NAME *self)                    \
+    {                                                                       \
+        return dz_barrier_waiting(dz_barrier_of(self), &NAME##_type);       \
     }
 
 #endif

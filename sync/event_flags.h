@@ -116,7 +116,8 @@ uint32_t dz_event_flags_now(
     };                                                                       \
     static const struct dz_event_flags_type NAME##_type = {                  \
         DZ_OBJECT(NAME, mutex, policy),                                      \
-        {dz_event_flags_grant, dz_event_flags_give_back, DZ_WHO_CAN}};       \
+        DZ_QUEUE_TYPE(                                                       \
+            dz_event_flags_grant, dz_event_flags_give_back, DZ_WHO_CAN)};    \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_wait_any(                       \
         struct NAME *self, uint32_t mask, uint32_t *flags)                   \
     {                                                                        \

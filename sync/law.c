@@ -930,7 +930,7 @@ static enum dz_poll work(struct frame *frame, struct worker *worker)
 }
 
 /* What woke it is used up, unless it came behind the run queue. */
-static enum dz_poll worker_poll(struct dz_task *task)
+static enum dz_poll worker_body(struct dz_task *task)
 {
     struct frame *frame = container_of(task, struct frame, task);
     struct worker *worker = &workers[frame - frames];
@@ -945,6 +945,11 @@ static enum dz_poll worker_poll(struct dz_task *task)
     result = work(frame, worker);
     is_between_polls = true;
     return result;
+}
+
+static void worker_poll(struct dz_task *task)
+{
+    dz_pool_poll(task->pool, task, worker_body);
 }
 
 static void pass(void)

@@ -95,7 +95,8 @@ bool dz_once_lock_try_take(struct dz_once_lock *self,
     };                                                                        \
     static const struct dz_once_lock_type NAME##_type = {                     \
         DZ_OBJECT(NAME, mutex, policy),                                       \
-        {dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER},            \
+        DZ_QUEUE_TYPE(                                                        \
+            dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER),         \
         sizeof(item), offsetof(struct NAME, value)};                          \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_get(                             \
         struct NAME *self, item const **value)                                \

@@ -240,8 +240,8 @@ static void lead_back(void)
 /* As a target has it: without the check of the lock itself. */
 static const struct dz_once_lock_type bare_type = {
     {"bare", __FILE__, __LINE__, DZ_CRITICAL_SECTION, DZ_QUEUE, 0},
-    {dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER}, sizeof(int),
-    offsetof(struct slot_lock, value)};
+    DZ_QUEUE_TYPE(dz_once_lock_grant, dz_once_lock_give_back, DZ_IN_ORDER),
+    sizeof(int), offsetof(struct slot_lock, value)};
 
 static void init_while_it_is_made(void *value, void *argument)
 {

@@ -75,8 +75,8 @@ static void end_reading(
 }
 
 /* Not in struct dz_pipe_type, as its counterpart: it knows all it needs. */
-static const struct dz_queue_type reading = {
-    grant_reading, end_reading, DZ_IN_ORDER};
+static const struct dz_queue_type reading =
+    DZ_QUEUE_TYPE(grant_reading, end_reading, DZ_IN_ORDER);
 
 /* What other primitives inline into each operation, a pipe has once for all of
  * them. There are many, and none is short: a call more is no matter. */

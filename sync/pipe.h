@@ -217,8 +217,9 @@ void dz_pipe_end_writing(struct dz_queue *queue,
     };                                                                         \
     static const struct dz_pipe_type NAME##_type = {                           \
         DZ_OBJECT(NAME, mutex, policy),                                        \
-        {dz_pipe_grant_writing, dz_pipe_end_writing, DZ_IN_ORDER}, count,      \
-        offsetof(struct NAME, bytes)};                                         \
+        DZ_QUEUE_TYPE(                                                         \
+            dz_pipe_grant_writing, dz_pipe_end_writing, DZ_IN_ORDER),          \
+        count, offsetof(struct NAME, bytes)};                                  \
     DZ_INLINE struct dz_pipe_writer NAME##_writer(struct NAME *self)           \
     {                                                                          \
         return (struct dz_pipe_writer){dz_pipe_of(self), &NAME##_type};        \

@@ -91,10 +91,8 @@ struct dz_pubsub_type {
 };
 
 /* The initial value of dz_pubsub_type.queue. */
-#define DZ_PUBSUB_QUEUE                                   \
-    {                                                     \
-        dz_pubsub_grant, dz_pubsub_give_back, DZ_IN_ORDER \
-    }
+#define DZ_PUBSUB_QUEUE \
+    DZ_QUEUE_TYPE(dz_pubsub_grant, dz_pubsub_give_back, DZ_IN_ORDER)
 
 bool dz_pubsub_grant(struct dz_queue *queue, const struct dz_queue_type *type,
     uintptr_t *request);

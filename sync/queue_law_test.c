@@ -40,12 +40,10 @@ static void take_back(
     container_of(queue, struct amount, queue)->left += (unsigned)request;
 }
 
-#define AMOUNT_TYPE(mutex, policy, service) \
-    {                                       \
-        DZ_OBJECT(amount, mutex, policy),   \
-        {                                   \
-            grant, take_back, service       \
-        }                                   \
+#define AMOUNT_TYPE(mutex, policy, service)           \
+    {                                                 \
+        DZ_OBJECT(amount, mutex, policy),             \
+            DZ_QUEUE_TYPE(grant, take_back, service), \
     }
 
 static const struct amount_type in_order[] = {

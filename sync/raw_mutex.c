@@ -9,7 +9,7 @@ static struct dz_owner *owner_of(void *self, const struct dz_object *object)
 static _Noreturn void misuse(const void *self, const struct dz_object *object,
     const char *reason, const struct dz_context *second)
 {
-    dz_port_panic(&(struct dz_panic){
+    dz_panic_with(&(struct dz_panic){
         .reason = reason,
         .object = object->name,
         .address = self,

@@ -94,10 +94,8 @@ struct dz_rpc_type {
 #define dz_rpc_of(self) ((struct dz_rpc *)(void *)(self))
 
 /* The initial value of dz_rpc_type.responses. */
-#define DZ_RPC_RESPONSES                                         \
-    {                                                            \
-        dz_rpc_grant_response, dz_rpc_drop_response, DZ_IN_ORDER \
-    }
+#define DZ_RPC_RESPONSES \
+    DZ_QUEUE_TYPE(dz_rpc_grant_response, dz_rpc_drop_response, DZ_IN_ORDER)
 
 bool dz_rpc_grant_response(struct dz_queue *responses,
     const struct dz_queue_type *type, uintptr_t *request);

@@ -182,7 +182,7 @@ DZ_INLINE void dz_rwlock_unlock_write(
     };                                                                         \
     static const struct dz_rwlock_type NAME##_type = {                         \
         DZ_OBJECT(NAME, mutex, policy),                                        \
-        {dz_rwlock_grant, dz_rwlock_give_back, DZ_IN_ORDER}};                  \
+        DZ_QUEUE_TYPE(dz_rwlock_grant, dz_rwlock_give_back, DZ_IN_ORDER)};     \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_read(                             \
         struct NAME *self, item const **value)                                 \
     {                                                                          \

@@ -224,51 +224,52 @@ void dz_semaphore_set(struct dz_semaphore *self,
 #define DZ_GREEDY_SEMAPHORE_DEFINE_SINGLE_SLOT(NAME, permits, mutex) \
     DZ_SEMAPHORE_DEFINE_POLICY(NAME, permits, mutex, DZ_SINGLE_SLOT, DZ_WHO_CAN)
 
-#define DZ_SEMAPHORE_DEFINE_POLICY(NAME, permits, mutex, policy, service) \
-    _Static_assert(                                                       \
-        (permits) + 0LL >= 0 && (permits) + 0LL <= DZ_SEMAPHORE_MAX,      \
-        "a semaphore starts with 0 to DZ_SEMAPHORE_MAX permits");         \
-    struct NAME {                                                         \
-        struct dz_semaphore semaphore;                                    \
-        DZ_OWNER                                                          \
-    };                                                                    \
-    static const struct dz_semaphore_type NAME##_type = {                 \
-        DZ_OBJECT(NAME, mutex, policy),                                   \
-        {dz_semaphore_grant, dz_semaphore_give_back, service}, permits};  \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_acquire(                     \
-        struct NAME *self, unsigned count)                                \
-    {                                                                     \
-        return dz_semaphore_acquire(                                      \
-            dz_semaphore_of(self), &NAME##_type, count);                  \
-    }                                                                     \
-    DZ_INLINE bool NAME##_try_acquire(struct NAME *self, unsigned count)  \
-    {                                                                     \
-        return dz_semaphore_try_acquire(                                  \
-            dz_semaphore_of(self), &NAME##_type, count);                  \
-    }                                                                     \
-    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_acquire_all(                 \
-        struct NAME *self, unsigned min, unsigned *count)                 \
-    {                                                                     \
-        return dz_semaphore_acquire_all(                                  \
-            dz_semaphore_of(self), &NAME##_type, min, count);             \
-    }                                                                     \
-    DZ_INLINE bool NAME##_try_acquire_all(                                \
-        struct NAME *self, unsigned min, unsigned *count)                 \
-    {                                                                     \
-        return dz_semaphore_try_acquire_all(                              \
-            dz_semaphore_of(self), &NAME##_type, min, count);             \
-    }                                                                     \
-    DZ_INLINE void NAME##_release(struct NAME *self, unsigned count)      \
-    {                                                                     \
-        dz_semaphore_release(dz_semaphore_of(self), &NAME##_type, count); \
-    }                                                                     \
-    DZ_INLINE void NAME##_set(struct NAME *self, unsigned count)          \
-    {                                                                     \
-        dz_semaphore_set(dz_semaphore_of(self), &NAME##_type, count);     \
-    }                                                                     \
-    DZ_INLINE unsigned NAME##_free(struct NAME *self)                     \
-    {                                                                     \
-        return dz_semaphore_free(dz_semaphore_of(self), &NAME##_type);    \
+#define DZ_SEMAPHORE_DEFINE_POLICY(NAME, permits, mutex, policy, service)   \
+    _Static_assert(                                                         \
+        (permits) + 0LL >= 0 && (permits) + 0LL <= DZ_SEMAPHORE_MAX,        \
+        "a semaphore starts with 0 to DZ_SEMAPHORE_MAX permits");           \
+    struct NAME {                                                           \
+        struct dz_semaphore semaphore;                                      \
+        DZ_OWNER                                                            \
+    };                                                                      \
+    static const struct dz_semaphore_type NAME##_type = {                   \
+        DZ_OBJECT(NAME, mutex, policy),                                     \
+        DZ_QUEUE_TYPE(dz_semaphore_grant, dz_semaphore_give_back, service), \
+        permits};                                                           \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_acquire(                       \
+        struct NAME *self, unsigned count)                                  \
+    {                                                                       \
+        return dz_semaphore_acquire(                                        \
+            dz_semaphore_of(self), &NAME##_type, count);                    \
+    }                                                                       \
+    DZ_INLINE bool NAME##_try_acquire(struct NAME *self, unsigned count)    \
+    {                                                                       \
+        return dz_semaphore_try_acquire(                                    \
+            dz_semaphore_of(self), &NAME##_type, count);                    \
+    }                                                                       \
+    DZ_AWAITED DZ_INLINE enum dz_poll NAME##_acquire_all(                   \
+        struct NAME *self, unsigned min, unsigned *count)                   \
+    {                                                                       \
+        return dz_semaphore_acquire_all(                                    \
+            dz_semaphore_of(self), &NAME##_type, min, count);               \
+    }                                                                       \
+    DZ_INLINE bool NAME##_try_acquire_all(                                  \
+        struct NAME *self, unsigned min, unsigned *count)                   \
+    {                                                                       \
+        return dz_semaphore_try_acquire_all(                                \
+            dz_semaphore_of(self), &NAME##_type, min, count);               \
+    }                                                                       \
+    DZ_INLINE void NAME##_release(struct NAME *self, unsigned count)        \
+    {                                                                       \
+        dz_semaphore_release(dz_semaphore_of(self), &NAME##_type, count);   \
+    }                                                                       \
+    DZ_INLINE void NAME##_set(struct NAME *self, unsigned count)            \
+    {                                                                       \
+        dz_semaphore_set(dz_semaphore_of(self), &NAME##_type, count);       \
+    }                                                                       \
+    DZ_INLINE unsigned NAME##_free(struct NAME *self)                       \
+    {                                                                       \
+        return dz_semaphore_free(dz_semaphore_of(self), &NAME##_type);      \
     }
 
 #endif

@@ -19,8 +19,8 @@ static void watch_give_back(
     (void)request;
 }
 
-const struct dz_queue_type dz_watch_queue_type = {
-    watch_grant, watch_give_back, DZ_WHO_CAN};
+const struct dz_queue_type dz_watch_queue_type =
+    DZ_QUEUE_TYPE(watch_grant, watch_give_back, DZ_WHO_CAN);
 
 void dz_watch_misuse(void)
 {

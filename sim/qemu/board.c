@@ -61,15 +61,3 @@ void board_print(const char *text)
 {
     board_write(text, strlen(text));
 }
-
-/* (Arm IHI 0105, Semihosting for AArch32 and AArch64: SYS_EXIT_EXTENDED.) */
-void board_exit(int code)
-{
-    enum { EXIT_EXTENDED = 0x20, APPLICATION_EXIT = 0x20026 };
-    const uint32_t block[] = {APPLICATION_EXIT, (uint32_t)code};
-    register uint32_t r0 __asm__("r0") = EXIT_EXTENDED;
-    register const uint32_t *r1 __asm__("r1") = block;
-
-    for (;;)
-        __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-}

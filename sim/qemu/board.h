@@ -55,7 +55,8 @@ static inline uint32_t board_count(void)
     return ~*BOARD_COUNTER;
 }
 
-/* Starts the counter and the UART. The start-up code calls it before main. */
+/* Starts the counter and the UART. The start-up code calls it before main. A
+ * program that has neither may define one that does nothing. */
 void board_begin(void);
 
 /* Enables an external interrupt with a priority of the core's eight bits. */
@@ -72,7 +73,7 @@ void board_print(const char *text);
 _Noreturn void board_exit(int code);
 
 /* What the linker script knows. */
-extern uint32_t board_data_start[], board_data_end[], board_data_image[];
+extern uint32_t board_data_start[], board_data_image[];
 extern uint32_t board_bss_start[], board_bss_end[];
 extern char board_heap_start[], board_heap_end[];
 extern uint32_t board_stack_end[];

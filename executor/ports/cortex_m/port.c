@@ -72,9 +72,13 @@ void dz_port_start(
         dz_panic("an executor is started with a priority that the core does "
                  "not have",
             __FILE__, __LINE__);
-    executor->port.interrupt = interrupt;
     write_priority(interrupt, priority << shift);
-    if (interrupt >= 0)
-        SET_ENABLE[(unsigned)interrupt / 32] = UINT32_C(1)
-            << (unsigned)interrupt % 32;
+    if (interrupt == DZ_PORT_PENDSV) {
+        executor->port.set = DZ_PORT_ICSR;
+        executor->port.bit = DZ_PORT_ICSR_PENDSVSET;
+        return;
+    }
+    executor->port.set = DZ_PORT_SET_PENDING + (unsigned)interrupt / 32;
+    executor->port.bit = UINT32_C(1) << (unsigned)interrupt % 32;
+    SET_ENABLE[(unsigned)interrupt / 32] = executor->port.bit;
 }

@@ -73,13 +73,12 @@ struct dz_executor;
 struct dz_panic;
 struct dz_task;
 
-enum {
-    DZ_PORT_PENDSV = -2, /* its number in CMSIS */
-    DZ_PORT_THREAD_MODE = INT16_MIN,
-};
+enum { DZ_PORT_PENDSV = -2 }; /* its number in CMSIS */
 
+/* How the interrupt is pended that polls it. In thread mode nothing is. */
 struct dz_port_executor {
-    int interrupt; /* that polls it, or DZ_PORT_THREAD_MODE */
+    volatile uint32_t *set; /* this register, */
+    uint32_t bit;           /* written with this */
 };
 
 /* A bit for each external interrupt, 32 to the register; zeros do nothing.
@@ -137,21 +136,17 @@ static inline bool dz_port_is_thread_mode(void)
 
 static inline void dz_port_executor_init(struct dz_port_executor *executor)
 {
-    executor->interrupt = DZ_PORT_THREAD_MODE;
+    executor->set = DZ_PORT_SET_PENDING;
+    executor->bit = 0;
 }
 
-/* Device memory is written in order, so the store arrives before the end of the
- * critical section is written. */
+/* Without a branch: an event too many costs thread mode one look at an empty
+ * queue. No barrier: a store to device memory that arrives late makes the
+ * interrupt come late, by an instruction or two. */
 static inline void dz_port_pend(const struct dz_port_executor *executor)
 {
-    unsigned interrupt = (unsigned)executor->interrupt;
-
-    if (executor->interrupt == DZ_PORT_THREAD_MODE)
-        __asm__ volatile("sev" : : : "memory");
-    else if (executor->interrupt == DZ_PORT_PENDSV)
-        *DZ_PORT_ICSR = DZ_PORT_ICSR_PENDSVSET;
-    else
-        DZ_PORT_SET_PENDING[interrupt / 32] = UINT32_C(1) << interrupt % 32;
+    *executor->set = executor->bit;
+    __asm__ volatile("sev" : : : "memory");
 }
 
 static inline bool dz_port_is_here(const struct dz_port_executor *executor)
