@@ -23,17 +23,20 @@
  * What to know
  *  - An interrupt has its number in CMSIS: external ones count from 0, system
  *    exceptions are negative. An executor is polled by any interrupt that is to
- *    spare, or by PendSV, and its handler is in the program's vector table.
+ *    spare, by PendSV, or by SysTick where that makes no ticks. The handler is
+ *    in the program's vector table.
  *  - Priorities are counted from 0, the most urgent one, as NVIC_SetPriority
- *    does: 0 to 3 on Armv6-M, often 0 to 7 or 15 on Armv7-M. What has not that
- *    many bits panics.
+ *    does: 0 to 3 on Armv6-M, often 0 to 7 or 15 on Armv7-M, at most 127. Each
+ *    preempts the next, if the program does not group them (PRIGROUP). What has
+ *    not that many bits panics.
  *  - A critical section is PRIMASK, which every core has. It holds off all that
- *    has a priority. With DZ_PORT_BASEPRI, on Armv7-M, it is BASEPRI:
- * interrupts that are more urgent than this value of the register are never
- * held off, and must not call into the executor. Neither must NMI and
- * HardFault.
- *  - An interrupt that a critical section held off comes an instruction or two
- *    behind its end: nothing in here waits for that with a barrier.
+ *    has a priority. With DZ_PORT_BASEPRI, on Armv7-M, it is BASEPRI: what is
+ *    more urgent than this value of the register is never held off, and must
+ *    not call into the executor, as little as NMI and HardFault. An executor
+ *    that is started there panics. (A Cortex-M7 older than r0p2 has an erratum,
+ *    837070, that lets interrupts through a new BASEPRI: it takes PRIMASK.)
+ *  - An interrupt that a critical section held off may come an instruction or
+ *    two behind its end: nothing in here waits for that with a barrier.
  *  - Thread mode is privileged. Without privileges the core ignores a write to
  *    PRIMASK, and says nothing.
  *  - The hardware calls handlers directly, so nobody can tell a handler from
@@ -73,21 +76,23 @@ struct dz_executor;
 struct dz_panic;
 struct dz_task;
 
-enum { DZ_PORT_PENDSV = -2 }; /* its number in CMSIS */
+/* System exceptions, as CMSIS numbers them. */
+enum { DZ_PORT_PENDSV = -2, DZ_PORT_SYSTICK = -1 };
 
-/* How the interrupt is pended that polls it. In thread mode nothing is. */
+/* How the executor's interrupt is made pending. In thread mode there is none,
+ * and zeros are written, which do nothing. */
 struct dz_port_executor {
-    volatile uint32_t *set; /* this register, */
-    uint32_t bit;           /* written with this */
+    volatile uint32_t *pend; /* a register, */
+    uint32_t bits;           /* and what is written there */
 };
 
-/* A bit for each external interrupt, 32 to the register; zeros do nothing.
- * (Armv7-M Architecture Reference Manual, B3.4; Armv6-M has the first.) */
+/* One bit for each external interrupt, 32 to a register; and the two system
+ * exceptions. Zeros do nothing. (Armv7-M Architecture Reference Manual, B3.4
+ * and B3.2.4; Armv6-M has the first of the first.) */
 #define DZ_PORT_SET_PENDING ((volatile uint32_t *)UINT32_C(0xE000E200))
-
-/* Interrupt control and state, where PendSV is pended (B3.2.4). */
 #define DZ_PORT_ICSR ((volatile uint32_t *)UINT32_C(0xE000ED04))
-#define DZ_PORT_ICSR_PENDSVSET (UINT32_C(1) << 28)
+#define DZ_PORT_ICSR_PENDSV (UINT32_C(1) << 28)
+#define DZ_PORT_ICSR_SYSTICK (UINT32_C(1) << 26)
 
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
@@ -96,9 +101,23 @@ void dz_port_set_alarm(uint64_t at);
 void dz_port_start(
     struct dz_executor *executor, int interrupt, unsigned priority);
 
-/* No barrier: the core sees to it that what follows is masked. An interrupt
- * between the two instructions gives the register back as it found it. */
-static inline dz_key dz_port_enter(void)
+/* What an interrupt is made pending with. */
+struct dz_port_executor dz_port_pend_of(int interrupt);
+
+/* Gives an interrupt, PendSV or SysTick its priority, and enables it. Panics if
+ * the core does not have it or the priority, or if critical sections would not
+ * hold it off. Thread mode. */
+void dz_port_enable(int interrupt, unsigned priority);
+
+/* Of these two, the barrier to the compiler counts in the function that it is
+ * in: gcc looks through a call of one that has nothing else in it, and finds
+ * that it touches no memory. */
+#define DZ_PORT_INLINE static inline __attribute__((always_inline))
+
+/* No barrier for the core: a write that masks more takes effect before the next
+ * instruction (Armv7-M B5.2.1 and B5.2.3, Armv6-M B4.2). An interrupt between
+ * the two instructions gives the register back as it found it. */
+DZ_PORT_INLINE dz_key dz_port_enter(void)
 {
     dz_key key;
 
@@ -112,7 +131,9 @@ static inline dz_key dz_port_enter(void)
     return key;
 }
 
-static inline void dz_port_exit(dz_key key)
+/* Nor here. What it lets in comes when it comes: who has pended it counts on no
+ * more than that. */
+DZ_PORT_INLINE void dz_port_exit(dz_key key)
 {
     if (DZ_PORT_BASEPRI != 0)
         __asm__ volatile("msr basepri, %0" : : "r"(key) : "memory");
@@ -136,16 +157,21 @@ static inline bool dz_port_is_thread_mode(void)
 
 static inline void dz_port_executor_init(struct dz_port_executor *executor)
 {
-    executor->set = DZ_PORT_SET_PENDING;
-    executor->bit = 0;
+    executor->pend = DZ_PORT_SET_PENDING;
+    executor->bits = 0;
 }
 
-/* Without a branch: an event too many costs thread mode one look at an empty
- * queue. No barrier: a store to device memory that arrives late makes the
- * interrupt come late, by an instruction or two. */
+/*
+ * Always both: a branch would take longer. Where the event is not asked for, it
+ * costs nothing: an interrupt that is entered, or left, sets it in any case.
+ *
+ * No barrier: what the task finds is in memory before the interrupt comes,
+ * since a core sees its own stores in order. That the interrupt is pending
+ * before the critical section ends, nobody counts on; it is soon after.
+ */
 static inline void dz_port_pend(const struct dz_port_executor *executor)
 {
-    *executor->set = executor->bit;
+    *executor->pend = executor->bits;
     __asm__ volatile("sev" : : : "memory");
 }
 
