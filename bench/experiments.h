@@ -33,6 +33,9 @@ void lock_pthread_sigmask(struct bench_run *run);
 /* One round: claim, spawn, run to the end, slot free again. */
 void spawn(struct bench_run *run);
 
+/* One round: a claim that fails, for the pool has no free slot. On target. */
+void spawn_busy(struct bench_run *run);
+
 /* One round: another thread raises an interrupt, whose handler sends to a
  * task; and what the host alone takes to wake a thread by a signal, or by a
  * futex. Counters: p50, p90, p99 and max of raise -> task, in ns. */
