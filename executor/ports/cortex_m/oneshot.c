@@ -76,13 +76,13 @@ void dz_port_set_alarm(uint64_t at)
 {
     uint32_t until;
 
-    if (clock.interrupt.pend == NULL)
+    if (clock.interrupt.set == NULL)
         dz_panic("a timer is used before dz_oneshot_start", __FILE__, __LINE__);
     look();
     until = ticks_until(at);
     dz_oneshot_arm((clock.count + until * DZ_ONESHOT_PER_TICK) & MASK);
     if (until <= ticks_since())
-        *clock.interrupt.pend = clock.interrupt.bits;
+        *clock.interrupt.set = clock.interrupt.bit;
 }
 
 void dz_oneshot_start(int interrupt, unsigned priority)

@@ -19,10 +19,7 @@ enum { INTERRUPTS = 32 };
 enum { INTERRUPTS = 496 };
 #endif
 
-/* The manuals want what was stored before to be complete when the core sleeps
- * (Arm application note 321). An interrupt that is held off would not end the
- * sleep. */
-void dz_port_wait(void)
+static void check_wait(void)
 {
     dz_key key = dz_port_enter();
 
@@ -30,6 +27,14 @@ void dz_port_wait(void)
     if (key != 0)
         dz_panic("the executor waits with interrupts off: nothing wakes it",
             __FILE__, __LINE__);
+}
+
+/* The manuals want what was stored before to be complete when the core sleeps
+ * (Arm application note 321). */
+void dz_port_wait(void)
+{
+    if (DZ_CHECKS)
+        check_wait();
     __asm__ volatile("dsb\n\twfe" : : : "memory");
 }
 
@@ -38,9 +43,9 @@ struct dz_port_executor dz_port_pend_of(int interrupt)
     unsigned number = (unsigned)interrupt;
 
     if (interrupt == DZ_PORT_PENDSV)
-        return (struct dz_port_executor){DZ_PORT_ICSR, DZ_PORT_ICSR_PENDSV};
+        return (struct dz_port_executor){DZ_PORT_ICSR, DZ_PORT_ICSR_PENDSVSET};
     if (interrupt == DZ_PORT_SYSTICK)
-        return (struct dz_port_executor){DZ_PORT_ICSR, DZ_PORT_ICSR_SYSTICK};
+        return (struct dz_port_executor){DZ_PORT_ICSR, DZ_PORT_ICSR_PENDSTSET};
     return (struct dz_port_executor){
         &DZ_PORT_SET_PENDING[number / 32], UINT32_C(1) << number % 32};
 }

@@ -47,6 +47,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "executor/compiler.h"
+
 #ifndef DZ_CHECKS
 #define DZ_CHECKS 0
 #endif
@@ -82,8 +84,8 @@ enum { DZ_PORT_PENDSV = -2, DZ_PORT_SYSTICK = -1 };
 /* How the executor's interrupt is made pending. In thread mode there is none,
  * and zeros are written, which do nothing. */
 struct dz_port_executor {
-    volatile uint32_t *pend; /* a register, */
-    uint32_t bits;           /* and what is written there */
+    volatile uint32_t *set; /* a register, */
+    uint32_t bit;           /* and what is written there */
 };
 
 /* One bit for each external interrupt, 32 to a register; and the two system
@@ -91,8 +93,8 @@ struct dz_port_executor {
  * and B3.2.4; Armv6-M has the first of the first.) */
 #define DZ_PORT_SET_PENDING ((volatile uint32_t *)UINT32_C(0xE000E200))
 #define DZ_PORT_ICSR ((volatile uint32_t *)UINT32_C(0xE000ED04))
-#define DZ_PORT_ICSR_PENDSV (UINT32_C(1) << 28)
-#define DZ_PORT_ICSR_SYSTICK (UINT32_C(1) << 26)
+#define DZ_PORT_ICSR_PENDSVSET (UINT32_C(1) << 28)
+#define DZ_PORT_ICSR_PENDSTSET (UINT32_C(1) << 26)
 
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
@@ -109,15 +111,14 @@ struct dz_port_executor dz_port_pend_of(int interrupt);
  * hold it off. Thread mode. */
 void dz_port_enable(int interrupt, unsigned priority);
 
-/* Of these two, the barrier to the compiler counts in the function that it is
- * in: gcc looks through a call of one that has nothing else in it, and finds
- * that it touches no memory. */
-#define DZ_PORT_INLINE static inline __attribute__((always_inline))
+/* The next two are always inline, since the barrier to the compiler counts in
+ * the function that it is in: gcc looks at what a function that it calls
+ * touches by name, and that is nothing. */
 
 /* No barrier for the core: a write that masks more takes effect before the next
  * instruction (Armv7-M B5.2.1 and B5.2.3, Armv6-M B4.2). An interrupt between
  * the two instructions gives the register back as it found it. */
-DZ_PORT_INLINE dz_key dz_port_enter(void)
+DZ_INLINE dz_key dz_port_enter(void)
 {
     dz_key key;
 
@@ -133,7 +134,7 @@ DZ_PORT_INLINE dz_key dz_port_enter(void)
 
 /* Nor here. What it lets in comes when it comes: who has pended it counts on no
  * more than that. */
-DZ_PORT_INLINE void dz_port_exit(dz_key key)
+DZ_INLINE void dz_port_exit(dz_key key)
 {
     if (DZ_PORT_BASEPRI != 0)
         __asm__ volatile("msr basepri, %0" : : "r"(key) : "memory");
@@ -157,8 +158,8 @@ static inline bool dz_port_is_thread_mode(void)
 
 static inline void dz_port_executor_init(struct dz_port_executor *executor)
 {
-    executor->pend = DZ_PORT_SET_PENDING;
-    executor->bits = 0;
+    executor->set = DZ_PORT_SET_PENDING;
+    executor->bit = 0;
 }
 
 /*
@@ -171,7 +172,7 @@ static inline void dz_port_executor_init(struct dz_port_executor *executor)
  */
 static inline void dz_port_pend(const struct dz_port_executor *executor)
 {
-    *executor->pend = executor->bits;
+    *executor->set = executor->bit;
     __asm__ volatile("sev" : : : "memory");
 }
 

@@ -234,11 +234,11 @@ static void interrupts_beyond_32_have_registers_of_their_own(void **state)
     struct dz_port_executor executor = dz_port_pend_of(32);
 
     (void)state;
-    assert_int_equal((uintptr_t)executor.pend, 0xE000E204);
-    assert_int_equal(executor.bits, 1);
+    assert_int_equal((uintptr_t)executor.set, 0xE000E204);
+    assert_int_equal(executor.bit, 1);
     executor = dz_port_pend_of(239);
-    assert_int_equal((uintptr_t)executor.pend, 0xE000E21C);
-    assert_int_equal(executor.bits, 0x8000);
+    assert_int_equal((uintptr_t)executor.set, 0xE000E21C);
+    assert_int_equal(executor.bit, 0x8000);
 }
 
 static void thread_mode_pends_no_interrupt(void **state)

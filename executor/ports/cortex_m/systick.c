@@ -70,7 +70,7 @@ void dz_port_set_alarm(uint64_t at)
 {
     clock.alarm = at;
     if (at <= now_locked())
-        *DZ_PORT_ICSR = DZ_PORT_ICSR_SYSTICK;
+        *DZ_PORT_ICSR = DZ_PORT_ICSR_PENDSTSET;
 }
 
 void dz_systick_handler(void)
