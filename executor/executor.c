@@ -278,15 +278,22 @@ DZ_INLINE struct dz_executor *fifo_or_null(struct dz_executor *executor)
     return executor->queue == NULL ? executor : NULL;
 }
 
-DZ_INLINE void begin(struct dz_executor *executor)
+static __attribute__((cold, noinline)) _Noreturn void refuse(
+    const struct dz_executor *executor)
 {
     if (executor->state != DZ_EXECUTOR_STOPPED)
         executor_panic(executor, "an executor is run within itself", __LINE__);
-    if (executor->is_started && dz_port_is_thread_mode())
-        executor_panic(executor,
-            "an executor that was started is run in thread mode; leave it to "
-            "its interrupt",
-            __LINE__);
+    executor_panic(executor,
+        "an executor that was started is run in thread mode; leave it to its "
+        "interrupt",
+        __LINE__);
+}
+
+DZ_INLINE void begin(struct dz_executor *executor)
+{
+    if (executor->state != DZ_EXECUTOR_STOPPED ||
+        (executor->is_started && dz_port_is_thread_mode()))
+        refuse(executor);
     change_state(executor, DZ_EXECUTOR_POLLED, fifo_or_null(executor));
 }
 
@@ -322,18 +329,24 @@ DZ_INLINE bool is_ready_fifo(const struct dz_executor *executor)
     return *(struct dz_task *const volatile *)&executor->first != NULL;
 }
 
-/* From the first line on, a wake-up pends, so that the wait returns at once, or
- * comes in time for the last look at the queue. */
+/*
+ * From the change of the state on, a wake-up pends, so that the wait returns at
+ * once, or comes in time for the last look at the queue. Where interrupts set
+ * the event by themselves, the state stays: whoever wakes a task now is one,
+ * and the wait returns behind it.
+ */
 DZ_INLINE void idle(struct dz_executor *executor, struct dz_executor *running)
 {
     dz_current = &dz_outside;
-    change_state(executor, DZ_EXECUTOR_IDLE, NULL);
+    if (!DZ_PORT_RETURN_SETS_EVENT)
+        change_state(executor, DZ_EXECUTOR_IDLE, NULL);
     if (running != NULL ? !is_ready_fifo(executor)
                         : !dz_executor_is_ready(executor)) {
         dz_trace(DZ_EVENT_IDLE, executor, NULL);
         dz_port_wait();
     }
-    change_state(executor, DZ_EXECUTOR_POLLED, running);
+    if (!DZ_PORT_RETURN_SETS_EVENT)
+        change_state(executor, DZ_EXECUTOR_POLLED, running);
 }
 
 /* As a byte: gcc masks a volatile bool before it looks at it. */

@@ -75,7 +75,8 @@ struct dz_run_queue_type {
 
 enum dz_executor_state {
     DZ_EXECUTOR_STOPPED, /* nobody runs it */
-    DZ_EXECUTOR_IDLE,    /* its run loop is about to wait, or waits */
+    DZ_EXECUTOR_IDLE,    /* its run loop is about to wait, or waits (unless
+                            DZ_PORT_RETURN_SETS_EVENT) */
     DZ_EXECUTOR_POLLED,  /* it will look at its queue again: nobody pends it */
 };
 

@@ -11,18 +11,9 @@ void dz_units_append_behind(struct dz_units *units, struct dz_waiter *waiter)
     first->prev = waiter;
 }
 
-/* A queue's waiter leaves another place before the lock (dz_queue_turn_to).
- * Here each take would pay for that look. So in a wait that was forgotten, and
- * which nobody checks, guards run under the lock: with interrupts off if need
- * be, and with the object as whoever locks it finds it. */
-bool dz_units_turn_to(const struct dz_units *units, int checks)
+void dz_units_grant_exit(struct dz_units *units, dz_key key)
 {
-    struct dz_waiter *waiter = dz_current;
-
-    if (waiter->place == (uintptr_t)units)
-        return false;
-    dz_waiter_leave(waiter, checks);
-    return true;
+    dz_task_wake_exit(dz_units_grant(units), key);
 }
 
 static void unlink_waiter(struct dz_units *units, struct dz_waiter *waiter)

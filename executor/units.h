@@ -90,11 +90,6 @@ DZ_INLINE bool dz_units_collect(
     return true;
 }
 
-/* The branch that runs now, which has a place, turns to the units: it leaves
- * any other place. False: it is in line here. */
-bool dz_units_turn_to(const struct dz_units *units, int checks)
-    __attribute__((cold));
-
 /* Takes a unit, or queues the branch that runs now. False: not yet. `checks`:
  * it panics if the branch waits elsewhere. Else it leaves that, and the guards
  * of a fork may use the very object whose lock the caller holds. So this is the
@@ -106,12 +101,12 @@ DZ_INLINE bool dz_units_take(struct dz_units *units, int initial, int checks)
     if (waiter->place != 0) {
         if (DZ_LIKELY(dz_units_collect(units, waiter)))
             return true;
-        if (!dz_units_turn_to(units, checks))
+        if (!dz_waiter_turn_to((uintptr_t)units, checks))
             return false;
     }
     if (dz_units_try_take(units, initial))
         return true;
-    dz_units_append(units, dz_current);
+    dz_units_append(units, waiter);
     return false;
 }
 
@@ -123,13 +118,17 @@ DZ_INLINE struct dz_task *dz_units_grant(struct dz_units *units)
     struct dz_waiter *next = first->next;
 
     units->first = next;
+    first->place = (uintptr_t)units + DZ_PLACE_GRANTED;
     if (DZ_UNLIKELY(next != NULL)) {
         next->prev = first->prev;
         first->next = NULL;
     }
-    first->place = (uintptr_t)units + DZ_PLACE_GRANTED;
     return first->task;
 }
+
+/* The same, and wakes it and ends the critical section that the caller is in.
+ * One function for all that give: it is what takes most of their room. */
+void dz_units_grant_exit(struct dz_units *units, dz_key key);
 
 /* Gives a unit to the first waiter, or makes it free. */
 DZ_INLINE void dz_units_give(struct dz_units *units)

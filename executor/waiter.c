@@ -118,16 +118,24 @@ void dz_waiter_leave(struct dz_waiter *waiter, int checks)
     cancel(waiter);
 }
 
-bool dz_waiter_enter(struct dz_canceller *canceller)
+bool dz_waiter_turn_to(uintptr_t place, int checks)
 {
     struct dz_waiter *waiter = dz_current;
-    uintptr_t place = (uintptr_t)canceller + DZ_PLACE_CUSTOM;
 
     if (waiter->place == place)
         return false;
     if (waiter->place != 0)
-        dz_waiter_leave(waiter, DZ_CHECKS);
-    waiter->place = place;
+        dz_waiter_leave(waiter, checks);
+    return true;
+}
+
+bool dz_waiter_enter(struct dz_canceller *canceller)
+{
+    uintptr_t place = (uintptr_t)canceller + DZ_PLACE_CUSTOM;
+
+    if (!dz_waiter_turn_to(place, DZ_CHECKS))
+        return false;
+    dz_current->place = place;
     return true;
 }
 

@@ -95,6 +95,11 @@ DZ_INLINE bool dz_poll_once(enum dz_poll poll)
  * False: it is there already. In a task. */
 bool dz_waiter_enter(struct dz_canceller *canceller);
 
+/* The branch that runs now turns to a place: it leaves any other one, and says
+ * so if `checks`. False: it is there already. In a task. */
+bool dz_waiter_turn_to(uintptr_t place, int checks)
+    __attribute__((noinline, cold));
+
 /* Leaves the place that the waiter is in for another one, and says so if
  * `checks`. The first thing that finds out about a wait outside tasks. */
 void dz_waiter_leave(struct dz_waiter *waiter, int checks)

@@ -116,17 +116,21 @@ DZ_INLINE void dz_unlock(void *self, const struct dz_object *object, dz_key key)
         dz_port_exit(key);
 }
 
-/* Gives the lock back and wakes a task. */
-DZ_INLINE void dz_unlock_wake(void *self, const struct dz_object *object,
-    dz_key key, struct dz_task *task)
+/* Gives the lock back, into a critical section. */
+DZ_INLINE dz_key dz_unlock_into_section(
+    void *self, const struct dz_object *object, dz_key key)
 {
     dz_trace(DZ_EVENT_UNLOCK, self, object->name);
     if (object->owner != 0)
         dz_owner_unlock(self, object);
-    if (object->mutex == DZ_CRITICAL_SECTION)
-        dz_task_wake_exit(task, key);
-    else
-        dz_task_wake(task);
+    return object->mutex == DZ_CRITICAL_SECTION ? key : dz_port_enter();
+}
+
+/* Gives the lock back and wakes a task. */
+DZ_INLINE void dz_unlock_wake(void *self, const struct dz_object *object,
+    dz_key key, struct dz_task *task)
+{
+    dz_task_wake_exit(task, dz_unlock_into_section(self, object, key));
 }
 
 #endif

@@ -89,20 +89,15 @@ DZ_INLINE bool dz_wait_is_expected(
 DZ_INLINE void dz_wait_give_unlock(struct dz_units *units, void *self,
     const struct dz_object *object, dz_key key)
 {
-    struct dz_task *task;
-
     if (!dz_wait_is_expected(units, object)) {
         units->free++;
         dz_unlock(self, object, key);
-        return;
-    }
-    if (object->policy == DZ_QUEUE) {
-        task = dz_units_grant(units);
+    } else if (object->policy == DZ_QUEUE) {
+        dz_units_grant_exit(units, dz_unlock_into_section(self, object, key));
     } else {
         units->free++;
-        task = dz_waker_take(&units->waker);
+        dz_unlock_wake(self, object, key, dz_waker_take(&units->waker));
     }
-    dz_unlock_wake(self, object, key, task);
 }
 
 /* Locks an object for an operation that may wait in a queue of it. */

@@ -35,6 +35,10 @@
  * access could allocate. */
 #define DZ_PORT_LOCAL _Thread_local __attribute__((tls_model("local-exec")))
 
+/* The barest machine that there can be: what a program forgets to pend, it
+ * sleeps through. */
+#define DZ_PORT_RETURN_SETS_EVENT 0
+
 typedef int dz_key;
 
 struct dz_executor;

@@ -96,6 +96,10 @@ struct dz_port_executor {
 #define DZ_PORT_ICSR_PENDSVSET (UINT32_C(1) << 28)
 #define DZ_PORT_ICSR_PENDSTSET (UINT32_C(1) << 26)
 
+/* An exception return sets the event register (Armv7-M Architecture Reference
+ * Manual, B1.5.18; Armv6-M, B1.5.14). */
+#define DZ_PORT_RETURN_SETS_EVENT 1
+
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
 uint64_t dz_port_now(void);
