@@ -7,8 +7,8 @@
  * and forth through two mailboxes. This is what is left of a ping-pong without
  * executor, queues, locks and wake-ups. It is compiled with the same flags in
  * every build (see CMakeLists.txt), and every time is given as a multiple of
- * it, because machines differ. On a Cortex-M4 it takes 61 instructions per round
- * trip.
+ * it, because machines differ. On a Cortex-M4 it takes 61 instructions per
+ * round trip.
  */
 
 #include <stdbool.h>

@@ -107,7 +107,7 @@ static void note(uint32_t age)
 
 /* Called by the task that was woken, as soon as it runs. False: that was the
  * last one. */
-static __attribute__((noinline, noclone)) bool hear(uint32_t stamp)
+static __attribute__((noinline)) bool hear(uint32_t stamp)
 {
     note(shot_age(stamp));
     dz_task_wake(&gunner->task);

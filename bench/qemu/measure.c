@@ -11,7 +11,7 @@ enum {
 
 #define PAINT UINT32_C(0xA5C3E187)
 
-#define ON_ITS_OWN __attribute__((noinline, noclone))
+#define ON_ITS_OWN __attribute__((noinline))
 
 static void print_whole(uint64_t number, unsigned digits)
 {

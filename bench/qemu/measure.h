@@ -60,15 +60,18 @@ static inline bool measure_is_behind_wfe(uint32_t program_counter)
 /* Instructions of a stamp before the counter is read, by the last of them. */
 enum { MEASURE_STAMP = 2 };
 
-/* board_count() in three instructions, wherever the compiler puts it. */
+/* board_count() in three instructions, wherever the compiler puts it, and on
+ * Armv6-M, too. */
 static inline uint32_t measure_stamp(void)
 {
     uint32_t count;
 
-    __asm__ volatile("movw %0, #:lower16:%c1\n\t"
-                     "movt %0, #:upper16:%c1\n\t"
-                     "ldr %0, [%0]"
-                     : "=r"(count)
+    __asm__ volatile("ldr %0, 0f\n\t"
+                     "b 1f\n\t"
+                     ".balign 4\n"
+                     "0: .word %c1\n"
+                     "1: ldr %0, [%0]"
+                     : "=l"(count)
                      : "i"(BOARD_COUNTER)
                      : "memory");
     return ~count;

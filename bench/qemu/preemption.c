@@ -44,7 +44,7 @@ static void handler(void)
     round_signal_send(&raised, 1);
 }
 
-static __attribute__((noinline, noclone)) void note_lateness(uint32_t stamp)
+static __attribute__((noinline)) void note_lateness(uint32_t stamp)
 {
     uint32_t late = shot_age(stamp);
 
@@ -77,7 +77,10 @@ static __attribute__((noinline)) void compute(void)
 {
     uint32_t turns = COMPUTE / LOOP;
 
-    __asm__ volatile("0: subs %0, #1\n\tbne 0b" : "+r"(turns) : : "cc");
+    __asm__ volatile(".syntax unified\n0: subs %0, #1\n\tbne 0b"
+                     : "+l"(turns)
+                     :
+                     : "cc");
 }
 
 static enum dz_poll computing_poll(struct player *self)

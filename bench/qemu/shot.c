@@ -36,7 +36,8 @@ void TIMER1_Handler(void);
  * BOARD_TIMER0->interrupt. */
 __attribute__((naked)) void TIMER0_Handler(void)
 {
-    __asm__("ldr r0, [sp, #24]\n\t"
+    __asm__(".syntax unified\n\t"
+            "ldr r0, [sp, #24]\n\t"
             "ldr r1, =shot_struck_at\n\t"
             "str r0, [r1]\n\t"
             "ldr r0, =0x4000000c\n\t"
@@ -48,12 +49,13 @@ __attribute__((naked)) void TIMER0_Handler(void)
             ".ltorg");
 }
 
-/* Begins as measure_stamp() does; the address behind that is that of
- * BOARD_TIMER1->interrupt. */
+/* Looks at the counter with the third instruction, as measure_stamp() does. The
+ * addresses are BOARD_COUNTER and that of BOARD_TIMER1->interrupt. */
 __attribute__((naked)) void TIMER1_Handler(void)
 {
-    __asm__("movw r0, #0x2004\n\t"
-            "movt r0, #0x4000\n\t"
+    __asm__(".syntax unified\n\t"
+            "ldr r0, =0x40002004\n\t"
+            "nop\n\t"
             "ldr r0, [r0]\n\t"
             "mvns r0, r0\n\t"
             "ldr r1, =shot_probed_at\n\t"

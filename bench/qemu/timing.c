@@ -52,20 +52,37 @@ void SOFTWARE0_Handler(void)
 /* As many as that, and the same few more each time. */
 static __attribute__((noinline)) void compute(uint32_t instructions)
 {
-    __asm__ volatile("lsrs %0, #1\n\t"
+    __asm__ volatile(".syntax unified\n\t"
+                     "lsrs %0, #1\n\t"
                      "bcc 0f\n\t"
                      "nop\n"
                      "0: adds %0, #1\n"
                      "1: subs %0, #1\n\t"
                      "bne 1b"
-                     : "+r"(instructions)
+                     : "+l"(instructions)
                      :
                      : "cc");
+}
+
+/*
+ * Counter, tick and core begin a turn together every 4 ms. Each benchmark
+ * begins at the same point of it, whatever was before: it is approached in two
+ * steps, since ticks strike in the first one.
+ */
+enum { TURN = 15625, APPROACH = 1000, START = 2500 };
+
+static void compute_until(uint32_t point)
+{
+    uint32_t now = measure_instructions(0, measure_stamp()) % TURN;
+
+    compute((point + TURN - now) % TURN);
 }
 
 static void run_with(struct dz_executor *executor, struct dz_task *task,
     const volatile bool *is_over)
 {
+    compute_until(APPROACH);
+    compute_until(START);
     dz_executor_spawn(executor, task);
     dz_executor_run_until(&thread, is_over);
 }
@@ -76,7 +93,7 @@ static struct {
     uint32_t to_task, min, max;
 } wakes;
 
-static __attribute__((noinline, noclone)) void note_wake(uint32_t stamp)
+static __attribute__((noinline)) void note_wake(uint32_t stamp)
 {
     uint32_t age = clock_age(stamp);
 
@@ -123,18 +140,23 @@ static void delay_run_loop(uint32_t until)
 struct waker {
     struct dz_task task;
     struct dz_timer timer;
+    struct dz_instant due;
     uint32_t count;
     bool is_over;
 };
 
-/* A tick is no whole number of instructions, so that two in a row are not
- * alike. Each delay comes twice. */
+/* A ms is no whole number of instructions: one in four is longer by one. So
+ * each delay comes twice. */
 static enum dz_poll waker_poll(struct waker *self)
 {
     async (self) {
-        for (; self->count < WAKES; self->count++) {
-            await(dz_timer_after(&self->timer, dz_duration_from_millis(1)));
+        self->due = dz_instant_now();
+        for (;;) {
+            self->due = dz_instant_add(self->due, dz_duration_from_millis(1));
+            await(dz_timer_at(&self->timer, self->due));
             note_wake(measure_stamp());
+            if (++self->count == WAKES)
+                break;
             delay_run_loop(SETTLED + self->count / 2);
         }
         self->is_over = true;
@@ -173,28 +195,37 @@ static void timer_wake_interrupt(struct bench_run *run)
 
 /* ---- wait_100ms */
 
-static enum dz_poll waiter_poll(struct waker *self)
+struct waiter {
+    struct dz_task task;
+    struct dz_timer timer;
+    uint32_t count;
+    uint32_t interrupts;
+    bool is_over;
+};
+
+static enum dz_poll waiter_poll(struct waiter *self)
 {
     async (self) {
+        self->interrupts = clock_interrupts;
         for (; self->count < WAITS; self->count++)
             await(
                 dz_timer_after(&self->timer, dz_duration_from_millis(WAIT_MS)));
+        self->interrupts = clock_interrupts - self->interrupts;
         self->is_over = true;
     }
     return DZ_READY;
 }
 
-DZ_TASK_POOL(waiters, struct waker, waiter_poll, 1)
+DZ_TASK_POOL(waiters, struct waiter, waiter_poll, 1)
 
 static void wait(struct bench_run *run)
 {
-    uint32_t before = clock_interrupts;
-    struct waker *waiter;
+    struct waiter *waiter;
 
     if (waiters_claim(&waiter) == DZ_BUSY)
         abort();
     run_with(&thread, &waiter->task, &waiter->is_over);
-    bench_count(run, "interrupts", (double)(clock_interrupts - before) / WAITS);
+    bench_count(run, "interrupts", (double)waiter->interrupts / WAITS);
 }
 
 /* ---- delay_50ms */
@@ -205,7 +236,7 @@ static struct {
     int32_t min, max, sum;
 } periods;
 
-static __attribute__((noinline, noclone)) void note_period(uint32_t stamp)
+static __attribute__((noinline)) void note_period(uint32_t stamp)
 {
     int32_t deviation =
         (int32_t)(stamp - periods.last - BOARD_HZ / 1000 * PERIOD_MS);
