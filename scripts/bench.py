@@ -18,19 +18,11 @@ import time
 
 import figures
 import results
+from command import ROOT, Stop, commit
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join("build", "release", "bench")
 PROGRAMS = {"bench.json": "doze_bench", "count.json": "doze_count"}
 LONG = tuple(figures.WAKE_UPS)
-
-
-class Stop(Exception):
-    """Ends with a line on standard error and an exit code."""
-
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
 
 
 def parse(arguments):
@@ -46,19 +38,6 @@ def parse(arguments):
     except re.error as error:
         raise Stop(2, f"--filter {options.filter!r}: {error}") from error
     return options
-
-
-def commit():
-    """The commit that is checked out, with a + if it was changed."""
-    git = ["git", "-C", ROOT]
-    try:
-        head = subprocess.run(git + ["rev-parse", "--short=12", "HEAD"],
-                              capture_output=True, text=True, check=True)
-        dirty = subprocess.run(git + ["status", "--porcelain", "-uno"],
-                               capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
 
 
 def cpu():
@@ -249,7 +228,7 @@ def print_tables(folder, measured):
     print_counts(counted)
 
 
-def publish(folder, out):
+def publish(folder, out, names):
     """Moves the files that are complete to where they are wanted. Those of an
     earlier run that this one did not make go: a result is of one run."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -260,7 +239,7 @@ def publish(folder, out):
             raise Stop(2, f"{os.path.join(out, name)} is a folder")
     for name in made:
         os.replace(os.path.join(folder, name), os.path.join(out, name))
-    for name in figures.FILES:
+    for name in names:
         if name not in made and os.path.exists(os.path.join(out, name)):
             os.unlink(os.path.join(out, name))
 
@@ -285,7 +264,7 @@ def run(options):
         if not measured:
             raise Stop(2, f"no benchmark matches --filter {options.filter!r}")
         figures.draw(folder)
-        publish(folder, out)
+        publish(folder, out, figures.FILES)
         print_tables(out, measured)
         sys.stdout.flush()
         print(f"written to {os.path.relpath(out)}", file=sys.stderr)

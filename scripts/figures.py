@@ -3,7 +3,7 @@
 
     python3 scripts/figures.py results/latest
 
-draws them anew from its bench.json and count.json.
+draws them anew from its bench.json, count.json and qemu.json.
 """
 
 import math
@@ -16,6 +16,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot, ticker  # noqa: E402  (after the back end)
 
+import qemu_tables  # noqa: E402
 import results  # noqa: E402
 
 # The policies by which primitives wait: title, and so on.
@@ -72,6 +73,10 @@ FILES = ("bench.json", "count.json") + tuple(
                                      "timers", "isr_to_task")
     for kind in ("svg", "png"))
 
+QEMU_FILES = ("qemu.json",) + tuple(
+    f"{figure}.{kind}" for figure in ("qemu_pingpong", "qemu_sizes")
+    for kind in ("svg", "png"))
+
 # Okabe and Ito (2008): told apart by colour-blind readers, too.
 GREY, BLUE, ORANGE, GREEN = "#999999", "#0072B2", "#E69F00", "#009E73"
 
@@ -101,6 +106,11 @@ def save(figure, folder, name):
 def source(document):
     """What was measured on what, for the foot of a figure."""
     context = document.get("context", {})
+    if "qemu" in context:
+        compilers = dict.fromkeys(build["compiler"]
+                                  for build in context["builds"].values())
+        return (f"Cortex-M4 in QEMU {context['qemu']}; "
+                f"{', '.join(compilers)}; commit {context['commit']}")
     return (f"{context.get('compiler', '?')} {context.get('flags', '')}, "
             f"{context.get('cpu', '?')}, commit {context.get('commit', '?')}")
 
@@ -349,12 +359,107 @@ def draw_isr_to_task(document, folder):
     save(figure, folder, "isr_to_task")
 
 
+# A colour for each of those whose figures stand side by side.
+COLOURS = {"doze": BLUE, "Embassy": ORANGE, "FreeRTOS": GREEN}
+
+
+def qemu_rows(table, key, columns):
+    """[(title, whose, has LTO, {column: number})], doze's builds first. A
+    peer's title begins with whose it is."""
+    found, builds, peers = table
+    rows = [(f"doze, {qemu_tables.BUILDS[build]}", "doze", build.endswith("lto"),
+             {column: value for column, value in columns(found, build).items()
+              if value is not None}) for build in builds]
+    rows += [(peer["who"], peer["who"].split(",")[0].split()[0],
+              peer.get("lto", False), peer) for peer in peers[key]]
+    return [row for row in rows if row[3]]
+
+
+def pingpong_columns(found, build):
+    return {mutex: qemu_tables.value_of(found, f"pingpong/{mutex}", build,
+                                        "instructions")
+            for mutex in qemu_tables.MUTEXES}
+
+
+def draw_qemu_pingpong(document, folder):
+    table = (qemu_tables.by_build(document), qemu_tables.builds_of(document),
+             results.load_peers())
+    rows = qemu_rows(table, "pingpong", pingpong_columns)
+    floor = qemu_tables.value_of(table[0], "pingpong/floor", "os_lto",
+                                 "instructions")
+    figure, panels = pyplot.subplots(
+        1, len(qemu_tables.MUTEXES), sharex=True, sharey=True,
+        figsize=(11, 0.33 * len(rows) + 1.9))
+    for axes, mutex in zip(panels, qemu_tables.MUTEXES):
+        for row, (_, whose, has_lto, values) in enumerate(rows):
+            if mutex not in values:
+                continue
+            axes.barh(row, values[mutex], color=COLOURS[whose], height=0.7,
+                      alpha=1 if has_lto else 0.55)
+            axes.text(values[mutex] + 15, row, f"{values[mutex]:g}",
+                      va="center", fontsize=8)
+        if floor:
+            axes.axvline(floor, color=GREY, linestyle="--", linewidth=1)
+        axes.set_title(qemu_tables.title_of(mutex), fontsize=10)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_yticks(range(len(rows)), [row[0] for row in rows])
+    panels[0].invert_yaxis()
+    panels[0].set_xlim(0, 1.15 * max(values[mutex] for *_, values in rows
+                                     for mutex in qemu_tables.MUTEXES
+                                     if mutex in values))
+    panels[1].set_xlabel("instructions per round trip on a Cortex-M4 (dark: "
+                         "with LTO; dashed: floor, two bare state machines)")
+    figure.suptitle("Ping-pong of two tasks over two channels, by raw mutex")
+    foot(figure, document)
+    save(figure, folder, "qemu_pingpong")
+
+
+# What is in the image and in RAM, from the left.
+PARTS = {"text": BLUE, "rodata": "#56B4E9", "data": GREEN, "bss": ORANGE}
+
+
+def draw_qemu_sizes(document, folder):
+    found = qemu_tables.by_build(document)
+    rows = [(f"doze, {qemu_tables.BUILDS[build]}, "
+             f"{qemu_tables.title_of(mutex)}", sizes)
+            for mutex in qemu_tables.MUTEXES
+            for build, sizes in found.get(
+                f"size/pingpong_minimal_{mutex}", {}).items()]
+    if not rows:
+        return
+    # Not those with a HAL.
+    rows += [(peer["who"], peer) for peer in
+             results.load_peers()["minimal"] if "bss" in peer]
+    figure, axes = pyplot.subplots(figsize=(9, 0.3 * len(rows) + 1.7))
+    for row, (_, sizes) in enumerate(rows):
+        left = 0
+        for part, colour in PARTS.items():
+            size = sizes.get(part, 0)
+            axes.barh(row, size, left=left, color=colour, height=0.7,
+                      label=None if row else f".{part}")
+            left += size
+        axes.text(left + 60, row, " + ".join(
+            str(sizes[part]) for part in PARTS if part in sizes),
+            va="center", fontsize=8)
+    axes.set_yticks(range(len(rows)), [row[0] for row in rows])
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    axes.set_xlabel("bytes (of others what is known)")
+    axes.set_title("The minimal ping-pong, with start-up and vector table")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    foot(figure, document)
+    save(figure, folder, "qemu_sizes")
+
+
 def draw(folder):
     """Draws all that the files in a folder have figures for."""
     matplotlib.rcParams["svg.hashsalt"] = "doze"
     for name, figures in (("bench.json", (draw_pingpong, draw_operations,
                                           draw_timers, draw_isr_to_task)),
-                          ("count.json", (draw_waiters,))):
+                          ("count.json", (draw_waiters,)),
+                          ("qemu.json", (draw_qemu_pingpong,
+                                         draw_qemu_sizes))):
         path = os.path.join(folder, name)
         if not os.path.exists(path):
             continue
@@ -365,8 +470,8 @@ def draw(folder):
 
 def main(arguments):
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        print("usage: figures.py DIR    draws anew what DIR's bench.json and "
-              "count.json have figures for", file=sys.stderr)
+        print("usage: figures.py DIR    draws anew what DIR's bench.json, "
+              "count.json and qemu.json have figures for", file=sys.stderr)
         return 0 if arguments in (["--help"], ["-h"]) else 2
     if not os.path.isdir(arguments[0]):
         print(f"figures: there is no folder {arguments[0]}", file=sys.stderr)

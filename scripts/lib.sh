@@ -71,6 +71,9 @@ package_names() {
     npm) echo 'npm npm npm npm node' ;;
     python) echo 'python3 python3 python python3 python3' ;;
     matplotlib) echo 'python3-matplotlib python3-matplotlib python-matplotlib py3-matplotlib python-matplotlib' ;;
+    arm-gcc) echo 'gcc-arm-none-eabi arm-none-eabi-gcc-cs arm-none-eabi-gcc gcc-arm-none-eabi gcc-arm-embedded' ;;
+    newlib) echo 'libnewlib-arm-none-eabi arm-none-eabi-newlib arm-none-eabi-newlib newlib-arm-none-eabi -' ;;
+    qemu-arm) echo 'qemu-system-arm qemu-system-arm qemu-system-arm qemu-system-arm qemu' ;;
     pytest) echo 'python3-pytest python3-pytest python-pytest py3-pytest pytest' ;;
     esac
 }
@@ -205,6 +208,27 @@ need_build_tools() {
     need benchmark 'Google Benchmark' has_library benchmark
     need cmocka 'the test framework' has_library cmocka
     need hdr 'latency percentiles' has_header hdr/hdr_histogram.h
+}
+
+# The builds that are measured on a Cortex-M4.
+target_presets=(cortex-m4 cortex-m4-lto cortex-m4-o2 cortex-m4-o2-lto
+    cortex-m4-clang)
+
+has_newlib() {
+    have arm-none-eabi-gcc && echo '#include <newlib.h>' |
+        arm-none-eabi-gcc -specs=nano.specs -fsyntax-only -x c - 2>/dev/null
+}
+
+# The same for the board that QEMU emulates.
+need_target_tools() {
+    make_build_folder
+    need arm-gcc 'the compiler for the Cortex-M4' have arm-none-eabi-gcc
+    need clang 'the second compiler' have clang
+    need newlib 'the C library on the Cortex-M4' has_newlib
+    need qemu-arm 'runs programs for the Cortex-M4' have qemu-system-arm
+    need cmake 'configures the build' have cmake
+    need ninja 'runs the build' have ninja
+    need python 'counts' have python3
 }
 
 has_library() {

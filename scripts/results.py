@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""results -- read what doze_bench and doze_count write.
+"""results -- read what doze_bench, doze_count and qemu-bench write.
 
-Both write Google Benchmark's JSON. A result is a folder with a bench.json and
-a count.json, or one such file.
+All write Google Benchmark's JSON. A result is a folder with a bench.json and
+a count.json, or one such file, or a qemu.json.
 """
 
 import json
@@ -18,6 +18,14 @@ class Unreadable(Exception):
     """A file that cannot be used; the text says why, in one line."""
 
 
+def load_peers():
+    """The figures of others, with their sources."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        "peers.json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def load(path):
     """The JSON document in a file."""
     try:
@@ -30,7 +38,8 @@ def load(path):
         raise Unreadable(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(
-            f"{path} is not a result of doze_bench or doze_count") from error
+            f"{path} is not a result of doze_bench, doze_count or "
+            "qemu-bench") from error
 
 
 def runs(document):
@@ -83,25 +92,57 @@ def counts(document):
     }
 
 
+def exact(document):
+    """{benchmark: {counter: value}} of a qemu.json, where all is exact."""
+    return {
+        name: {key: value for key, value in entries[0].items()
+               if isinstance(value, (int, float))}
+        for name, entries in runs(document).items()
+    }
+
+
+def tools(document):
+    """{tool: version} of a qemu.json: the same tools count the same. Of QEMU
+    the series, which is what the distributions keep when they mend it."""
+    context = document["context"]
+    return {
+        "QEMU": ".".join(context["qemu"].split(".")[:2]),
+        "newlib": context["newlib"],
+        **{f"the compiler of {name}": build["compiler"]
+           for name, build in context["builds"].items()},
+    }
+
+
+def files_of(path):
+    if not os.path.isdir(path):
+        return [path]
+    found = [os.path.join(path, name)
+             for name in ("bench.json", "count.json", "qemu.json")]
+    if os.path.exists(found[2]) and not os.path.exists(found[0]):
+        return found[2:]
+    return found[:2]
+
+
 class Result:
     """What is in a folder, or in one file of it."""
 
     def __init__(self, path):
         self.ratios = {}
         self.counts = {}
-        if os.path.isdir(path):
-            files = [os.path.join(path, name)
-                     for name in ("bench.json", "count.json")]
-        else:
-            files = [path]
-        for file in files:
+        self.exact = {}
+        self.tools = {}
+        for file in files_of(path):
             document = load(file)
             try:
+                if "qemu" in document.get("context", {}):
+                    self.exact = exact(document)
+                    self.tools = tools(document)
+                    continue
                 self.ratios.update(ratios(document))
                 self.counts.update(counts(document))
             except (AttributeError, KeyError, TypeError, ValueError,
                     ZeroDivisionError) as error:
-                raise Unreadable(f"{file} is not a result of doze_bench or "
-                                 "doze_count") from error
-        if not self.ratios and not self.counts:
+                raise Unreadable(f"{file} is not a result of doze_bench, "
+                                 "doze_count or qemu-bench") from error
+        if not self.ratios and not self.counts and not self.exact:
             raise Unreadable(f"{path} has neither counts nor a floor")

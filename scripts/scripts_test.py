@@ -297,7 +297,8 @@ def test_an_interrupt_executor_is_not_held_up():
     assert counts["preemption/interrupt_executor"]["late_max_us"] < 100
 
 
-@pytest.mark.parametrize("script", ["bench", "test", "compare", "mutate", "sizes"])
+@pytest.mark.parametrize("script", [
+    "bench", "test", "compare", "mutate", "sizes", "qemu-bench", "where"])
 def test_help_explains_every_script(script):
     process = run(os.path.join(SCRIPTS, script), "--help")
     assert process.returncode == 0

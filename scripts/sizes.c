@@ -8,8 +8,6 @@
  * order they stand here is the order of the rows:
  *
  *     RAM(ROW, type)               what one object takes
- *     EMBASSY(ROW, bytes)          what Embassy's takes, if that is known
- *     FREERTOS(ROW, bytes)         likewise
  *     ... ROW__OPERATION(...)      a function that does the operation, and
  *                                  nothing else
  *
@@ -20,8 +18,6 @@
 #include "doze.h"
 
 #define RAM(row, type) char row##__ram[sizeof(type)];
-#define EMBASSY(row, bytes) char row##__embassy[bytes];
-#define FREERTOS(row, bytes) char row##__freertos[bytes];
 
 /* ---- executor */
 
@@ -115,8 +111,6 @@ void executor_by_deadline__set(struct dz_task *task, uint64_t deadline)
 /* ---- task */
 
 RAM(task, struct empty)
-EMBASSY(task, 24)
-FREERTOS(task, 56)
 
 enum dz_poll task__yield(void)
 {
@@ -131,7 +125,6 @@ struct sleeper {
 };
 
 RAM(task_with_a_timer, struct sleeper)
-EMBASSY(task_with_a_timer, 48)
 
 enum dz_poll task_with_a_timer__wait(
     struct sleeper *self, struct dz_duration duration)
@@ -296,8 +289,6 @@ void blocking_mutex_of_a_word__unlock(struct word_mutex *self, dz_key key)
 
 DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
 RAM(channel_of_4_words, struct word_channel)
-EMBASSY(channel_of_4_words, 48)
-FREERTOS(channel_of_4_words, 76)
 
 enum dz_poll channel_of_4_words__send(
     struct word_channel *self, const uint32_t *word)

@@ -9,7 +9,6 @@ the relocations. So the flash of an operation is known without a linker: it is
 what a linker would keep.
 """
 
-import argparse
 import json
 import os
 import re
@@ -17,7 +16,9 @@ import struct
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import results
+from command import ROOT, Parser, Stop, markdown, run_command
+
 BUILD = os.path.join(ROOT, "build", "sizes")
 SOURCE = os.path.join("scripts", "sizes.c")
 COMPILER = "clang"
@@ -43,16 +44,8 @@ Not counted: port.c, the texts of panics, and what the compiler's library brings
 The RAM of block_on is on the stack; its task is static.
 """
 
-# What the symbols of sizes.c end in, if they are no operations.
+# As --out calls them.
 PEERS = {"embassy": "Embassy", "freertos": "FreeRTOS"}
-
-
-class Stop(Exception):
-    """Ends with a line on standard error and an exit code."""
-
-    def __init__(self, code, text):
-        super().__init__(text)
-        self.code = code
 
 
 class Object:
@@ -176,14 +169,20 @@ def read_rows(unit):
             continue
         entry = rows.setdefault(row, {"name": row.replace("_", " "),
                                       "operations": {}})
-        if what == "ram" or what in PEERS:
-            entry[what] = size
+        if what == "ram":
+            entry["ram"] = size
+            entry.update(ram_of_others(row))
         else:
             entry["operations"][what] = symbol
     for entry in rows.values():
         if "ram" not in entry:
             raise Stop(1, f"{SOURCE}: {entry['name']} has no RAM(...)")
     return list(rows.values())
+
+
+def ram_of_others(row):
+    others = results.load_peers()["rows"].get(f"ram/{row} bytes", {})
+    return {peer: others[who] for peer, who in PEERS.items() if who in others}
 
 
 def order(symbol):
@@ -212,12 +211,6 @@ def measure(program):
     return rows
 
 
-def markdown(heads, lines):
-    rows = [heads, ["---"] + ["--:"] * (len(heads) - 1), *lines]
-    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |"
-                     for row in rows) + "\n"
-
-
 def table(rows):
     heads = ["bytes on a Cortex-M4", "RAM",
              *(f"RAM, {peer}" for peer in PEERS.values()), "code per type",
@@ -239,13 +232,6 @@ def version():
     return process.stdout.splitlines()[0]
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message):
-        raise Stop(2, f"{message}; see --help")
-
-
 def parse(arguments):
     parser = Parser(prog="sizes", description=__doc__)
     parser.add_argument("--operations", action="store_true")
@@ -253,7 +239,8 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def run(options):
+def run(arguments):
+    options = parse(arguments)
     rows = measure(Program(compile_all()))
     print(table(rows))
     if options.operations:
@@ -273,16 +260,7 @@ def run(options):
 
 
 def main(arguments):
-    try:
-        run(parse(arguments))
-        sys.stdout.flush()
-        return 0
-    except BrokenPipeError:  # whoever reads the table has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Stop as stop:
-        print(f"sizes: {stop}", file=sys.stderr)
-        return stop.code
+    return run_command("sizes", run, arguments)
 
 
 with open(os.path.join(ROOT, SOURCE), encoding="utf-8") as source_file:
