@@ -11,7 +11,6 @@
 
 enum { ALARM_IRQ = 4, EXECUTOR_IRQ = 5 };
 
-static struct dz_port_machine machine;
 static uint64_t now;
 static uint64_t alarm_at;
 static unsigned sleeps;
@@ -37,8 +36,6 @@ static void machine_wait(void)
 {
     void (*handler)(void *argument) = in_sleep;
 
-    if (was_pended())
-        return;
     sleeps++;
     in_sleep = NULL;
     if (handler != NULL) {
@@ -46,10 +43,15 @@ static void machine_wait(void)
     } else {
         assert_int_not_equal(alarm_at, UINT64_MAX);
         now = alarm_at;
-        dz_core_pend(&test_core, ALARM_IRQ);
+        pend_interrupt(ALARM_IRQ);
     }
-    dz_port_core.event = 0;
 }
+
+static const struct test_clock machine_clock = {
+    .now = machine_now,
+    .set_alarm = machine_set_alarm,
+    .wait = machine_wait,
+};
 
 DZ_CHANNEL_DEFINE(int_channel, int, 1, DZ_CRITICAL_SECTION)
 DZ_CHANNEL_DEFINE(noop_channel, int, 2, DZ_NOOP)
@@ -61,12 +63,8 @@ static const int one = 1;
 
 static void begin(void)
 {
-    machine = *dz_port_core.machine;
-    machine.now = machine_now;
-    machine.set_alarm = machine_set_alarm;
-    machine.wait = machine_wait;
-    dz_port_core.machine = &machine;
-    dz_core_bind(&test_core, ALARM_IRQ, alarm_handler, NULL);
+    use_clock(&machine_clock);
+    bind_interrupt(ALARM_IRQ, alarm_handler, NULL);
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
     now = 0;
     alarm_at = UINT64_MAX;
@@ -321,15 +319,9 @@ static void sleep_twice_a_core(void *argument)
 
 static void each_core_has_its_own(void **state)
 {
-    static struct dz_core cores[2];
-
     (void)state;
-    for (unsigned i = 0; i < 2; i++) {
-        cores[i] = (struct dz_core){.home = {.index = i}};
-        dz_core_start(&cores[i], sleep_twice_a_core, (void *)(uintptr_t)i);
-    }
-    for (unsigned i = 0; i < 2; i++)
-        dz_core_join(&cores[i]);
+    needs_host("there is one core");
+    run_on_two_cores(sleep_twice_a_core, sleep_twice_a_core);
 }
 
 static enum dz_poll nested_poll(struct work *self)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/cancel.h"
 
+#include <stdatomic.h>
+
 #include "executor/deadline.h"
 #include "executor/fork_test.h"
 #include "executor/join.h"
@@ -401,17 +403,11 @@ static void spawn_and_cancel(void *argument)
 
 static void another_core_cancels_it(void **state)
 {
-    static struct dz_core cores[2];
-
     (void)state;
+    needs_host("there is one core");
     memset(wheel_slots, 0, sizeof(wheel_slots));
     atomic_store(&hamsters, 0);
-    cores[0] = (struct dz_core){.home = {.index = 0}};
-    cores[1] = (struct dz_core){.home = {.index = 1}};
-    dz_core_start(&cores[0], run_wheel, NULL);
-    dz_core_start(&cores[1], spawn_and_cancel, NULL);
-    dz_core_join(&cores[0]);
-    dz_core_join(&cores[1]);
+    run_on_two_cores(run_wheel, spawn_and_cancel);
     assert_int_equal(hamsters, 0);
     assert_int_equal(released, OTHER_CORES_ROUNDS);
 }

@@ -849,17 +849,15 @@ static void *spawn_on_a_thread(void *argument)
 
 static void spawn_from_another_thread(void)
 {
-    pthread_t thread;
-
     begin();
-    pthread_create(&thread, NULL, spawn_on_a_thread, &claim('a', 1)->task);
-    pthread_join(thread, NULL);
+    run_on_plain_thread(spawn_on_a_thread, &claim('a', 1)->task);
 }
 
 /* E14 */
 static void spawning_from_another_thread_panics(void **state)
 {
     (void)state;
+    needs_host("there are no threads");
     assert_says(last_words_of(spawn_from_another_thread),
         "by a thread that is not its core");
 }
@@ -901,6 +899,7 @@ static void run_in_an_interrupt(void)
 static void a_run_loop_in_an_interrupt_panics(void **state)
 {
     (void)state;
+    needs_host("the port does not look whether it waits in an interrupt");
     assert_says(last_words_of(run_in_an_interrupt), "or in an interrupt");
 }
 
@@ -927,6 +926,7 @@ static void spawn_on_unprepared(void)
 static void an_executor_that_was_not_initialised_panics(void **state)
 {
     (void)state;
+    needs_host("the port does not look whose the executor is");
     assert_says(last_words_of(spawn_on_unprepared), "not initialised");
 }
 
@@ -1007,7 +1007,7 @@ static void sleep_for_ever(void)
 {
     static const volatile bool never;
 
-    dz_core_leave(&test_core);
+    become_plain_thread();
     dz_executor_init(&executor, "test");
     dz_executor_run_until(&executor, &never);
 }
@@ -1016,6 +1016,7 @@ static void a_thread_that_nothing_can_wake_panics_instead_of_sleeping(
     void **state)
 {
     (void)state;
+    needs_host("the port does not know what may end its sleep");
     assert_says(last_words_of(sleep_for_ever), "asleep, and no interrupt");
 }
 
@@ -1046,7 +1047,7 @@ static void prepare_to_blink(void (*act)(void))
 
 static void leave_process(void)
 {
-    _exit(BLINKED);
+    leave_program(BLINKED);
 }
 
 static void blink_in_thread_mode(void)

@@ -127,8 +127,7 @@ static void arm(unsigned odds)
 {
     if (dice(odds) != 0)
         return;
-    dz_nvic_pend(&test_core.nvic, IRQ);
-    dz_port_core.deferred = 1;
+    pend_at_next_unmask(IRQ);
 }
 
 static void wake(unsigned i)
@@ -300,11 +299,11 @@ static void begin(void)
         dz_executor_init_priority(&executor, &priority_queue, "test");
     else
         dz_executor_init_deadline(&executor, &deadline_queue, "test");
-    dz_core_bind(&test_core, IRQ, strike, NULL);
+    bind_interrupt(IRQ, strike, NULL);
     if (!is_started)
         return;
     dz_executor_start(&executor, EXECUTOR_IRQ, 1);
-    dz_core_bind(&test_core, EXECUTOR_IRQ, pass, NULL);
+    bind_interrupt(EXECUTOR_IRQ, pass, NULL);
 }
 
 static void run(enum kind of, bool in_an_interrupt)
@@ -318,9 +317,8 @@ static void run(enum kind of, bool in_an_interrupt)
         disturb();
         if (!is_started && dice(3) == 0)
             pass(NULL);
-        /* All polls are in interrupts: show that there is thread mode, too. */
-        if (test_is_virtual() && step % 1000 == 0)
-            dz_machine_compute(1);
+        if (step % 1000 == 0)
+            show_thread_mode();
         compare();
     }
     print_message("%ld steps, %ld interrupts, %ld passes, %ld "

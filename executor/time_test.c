@@ -10,8 +10,6 @@
 #include "executor/time.h"
 #include "sim/test_random.h"
 
-__extension__ typedef unsigned __int128 wide;
-
 enum { STEPS = 50000 };
 
 static const uint64_t hz = DZ_TICK_HZ;
@@ -29,6 +27,62 @@ static const char *tried_unit;
                 (unsigned long long)hz, (unsigned long long)seed);           \
     } while (0)
 
+/* A number of 128 bits. Targets have no type for it, and it is no loss to count
+ * on one's fingers here. */
+struct wide {
+    uint64_t high;
+    uint64_t low;
+};
+
+static struct wide sum_of(struct wide a, uint64_t b)
+{
+    return (struct wide){a.high + (a.low + b < b), a.low + b};
+}
+
+static struct wide power_of_two(unsigned exponent)
+{
+    if (exponent == 64)
+        return (struct wide){1, 0};
+    return (struct wide){0, UINT64_C(1) << exponent};
+}
+
+/* Bit by bit, from the highest: twice what there is, and once more. */
+static struct wide product_of(uint64_t a, uint64_t b)
+{
+    struct wide product = {0, 0};
+
+    for (int bit = 63; bit >= 0; bit--) {
+        product.high = product.high << 1 | product.low >> 63;
+        product.low <<= 1;
+        if ((a >> bit & 1) != 0)
+            product = sum_of(product, b);
+    }
+    return product;
+}
+
+/* As on paper, with digits of one bit. */
+static struct wide quotient_of(struct wide a, uint64_t divider)
+{
+    struct wide quotient = {a.high / divider, 0};
+    uint64_t rest = a.high % divider;
+
+    for (int bit = 63; bit >= 0; bit--) {
+        bool is_longer = rest >> 63 != 0;
+
+        rest = rest << 1 | (a.low >> bit & 1);
+        if (!is_longer && rest < divider)
+            continue;
+        rest -= divider;
+        quotient.low |= UINT64_C(1) << bit;
+    }
+    return quotient;
+}
+
+static bool fits(struct wide number)
+{
+    return number.high == 0;
+}
+
 /* Starts a random test; returns its number of steps. */
 static long begin(void)
 {
@@ -37,14 +91,19 @@ static long begin(void)
     return random_steps(STEPS);
 }
 
-static uint64_t clamped(wide number)
+static uint64_t clamped(struct wide number)
 {
-    return number > UINT64_MAX ? UINT64_MAX : (uint64_t)number;
+    return fits(number) ? number.low : UINT64_MAX;
 }
 
-static uint64_t near(wide number)
+static uint64_t near(uint64_t number)
 {
-    return clamped(number) - 3 + dice(7);
+    return number - 3 + dice(7);
+}
+
+static uint64_t near_wide(struct wide number)
+{
+    return near(clamped(number));
 }
 
 /* Of any length in bits. */
@@ -59,16 +118,19 @@ static uint64_t number_to_try(uint64_t rate, uint64_t other)
 {
     switch (dice(6)) {
     case 0:
-        tried = near((wide)1 << dice(65));
+        tried = near_wide(power_of_two(dice(65)));
         break;
     case 1:
-        tried = near((wide)any_number() * rate);
+        tried = near_wide(product_of(any_number(), rate));
         break;
     case 2:
-        tried = near((wide)any_number() * other);
+        tried = near_wide(product_of(any_number(), other));
         break;
     case 3:
-        tried = near(((wide)UINT64_MAX + dice(2)) * other / rate);
+        tried =
+            near_wide(quotient_of(dice(2) != 0 ? (struct wide){other, 0}
+                                               : product_of(UINT64_MAX, other),
+                rate));
         break;
     default:
         tried = any_number();
@@ -77,16 +139,17 @@ static uint64_t number_to_try(uint64_t rate, uint64_t other)
     return tried;
 }
 
-static wide scaled_down(uint64_t number, uint64_t multiplier, uint64_t divider)
+static struct wide scaled_down(
+    uint64_t number, uint64_t multiplier, uint64_t divider)
 {
-    return (wide)number * multiplier / divider;
+    return quotient_of(product_of(number, multiplier), divider);
 }
 
-static wide scaled_up(uint64_t number, uint64_t multiplier, uint64_t divider)
+static struct wide scaled_up(
+    uint64_t number, uint64_t multiplier, uint64_t divider)
 {
-    wide product = (wide)number * multiplier;
-
-    return product / divider + (product % divider != 0 ? 1 : 0);
+    return quotient_of(
+        sum_of(product_of(number, multiplier), divider - 1), divider);
 }
 
 struct unit {
@@ -116,8 +179,8 @@ enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
 static void try_to_ticks(const struct unit *unit, uint64_t value)
 {
-    wide down = scaled_down(value, hz, unit->per_second);
-    wide up = scaled_up(value, hz, unit->per_second);
+    struct wide down = scaled_down(value, hz, unit->per_second);
+    struct wide up = scaled_up(value, hz, unit->per_second);
     struct dz_instant instant = {value + 1};
     struct dz_duration duration = {value + 1};
 
@@ -125,11 +188,9 @@ static void try_to_ticks(const struct unit *unit, uint64_t value)
     check_tried(unit->duration_from_floor(value).ticks == clamped(down));
     check_tried(unit->duration_from(value).ticks == clamped(up));
 
-    check_tried(
-        unit->instant_try_from(value, &instant) == (down <= UINT64_MAX));
+    check_tried(unit->instant_try_from(value, &instant) == fits(down));
     check_tried(instant.ticks == clamped(down));
-    check_tried(
-        unit->duration_try_from(value, &duration) == (up <= UINT64_MAX));
+    check_tried(unit->duration_try_from(value, &duration) == fits(up));
     check_tried(duration.ticks == clamped(up));
 }
 
@@ -174,8 +235,8 @@ static void a_period_is_the_nearest_number_of_ticks(void **state)
 
         if (frequency == 0)
             continue;
-        nearest =
-            (uint64_t)(((wide)2 * hz + frequency) / ((wide)2 * frequency));
+        nearest = hz / frequency;
+        nearest += hz % frequency >= frequency - hz % frequency;
         check_tried(dz_duration_from_hz(frequency).ticks ==
             (nearest == 0 ? 1 : nearest));
     }
@@ -195,16 +256,17 @@ static void sums_and_products_do_not_wrap(void **state)
         struct dz_duration b = {other};
         struct dz_duration sum = {1};
         struct dz_duration product = {1};
+        struct wide wide_sum = sum_of((struct wide){0, a.ticks}, other);
+        struct wide wide_product = product_of(a.ticks, factor);
 
         tried = a.ticks;
-        check_tried(dz_duration_try_add(a, b, &sum) ==
-            ((wide)a.ticks + other <= UINT64_MAX));
-        check_tried(sum.ticks == clamped((wide)a.ticks + other));
+        check_tried(dz_duration_try_add(a, b, &sum) == fits(wide_sum));
+        check_tried(sum.ticks == clamped(wide_sum));
         check_tried(dz_duration_add(a, b).ticks == sum.ticks);
 
-        check_tried(dz_duration_try_mul(a, factor, &product) ==
-            ((wide)a.ticks * factor <= UINT64_MAX));
-        check_tried(product.ticks == clamped((wide)a.ticks * factor));
+        check_tried(
+            dz_duration_try_mul(a, factor, &product) == fits(wide_product));
+        check_tried(product.ticks == clamped(wide_product));
         check_tried(dz_duration_mul(a, factor).ticks == product.ticks);
     }
 }

@@ -14,7 +14,6 @@
 
 enum { ALARM_IRQ = 4, LOG = 64, FIRED = 0 };
 
-static struct dz_port_machine machine;
 static uint64_t now;
 static uint64_t alarm_at; /* what was set last; FIRED: it has come since */
 static uint64_t alarms[LOG];
@@ -29,13 +28,18 @@ static uint64_t machine_now(void)
 /* Setting what is set already is a fault: it costs accesses to a peripheral. */
 static void machine_set_alarm(uint64_t at)
 {
-    assert_int_not_equal(dz_port_core.masked, 0);
+    assert_true(is_masked());
     assert_int_not_equal(at, alarm_at);
     alarms[alarm_count++ % LOG] = at;
     alarm_at = at;
     if (at <= now && !is_held_back)
-        dz_core_pend(&test_core, ALARM_IRQ);
+        pend_interrupt(ALARM_IRQ);
 }
+
+static const struct test_clock machine_clock = {
+    .now = machine_now,
+    .set_alarm = machine_set_alarm,
+};
 
 static void alarm_handler(void *argument)
 {
@@ -49,7 +53,7 @@ static void jump(uint64_t to)
 {
     now = to;
     if (alarm_at <= now && !is_held_back)
-        dz_core_pend(&test_core, ALARM_IRQ);
+        pend_interrupt(ALARM_IRQ);
 }
 
 static struct dz_executor executor;
@@ -91,11 +95,8 @@ static void clear_pools(void);
 static void begin(void)
 {
     clear_pools();
-    machine = *dz_port_core.machine;
-    machine.now = machine_now;
-    machine.set_alarm = machine_set_alarm;
-    dz_port_core.machine = &machine;
-    dz_core_bind(&test_core, ALARM_IRQ, alarm_handler, NULL);
+    use_clock(&machine_clock);
+    bind_interrupt(ALARM_IRQ, alarm_handler, NULL);
     dz_local = (struct dz_local)DZ_LOCAL_INITIAL;
     dz_executor_init(&executor, "test");
     now = 0;
@@ -1228,8 +1229,7 @@ static void disturb(void)
     now += dice(4);
     if (alarm_at > now)
         return;
-    dz_nvic_pend(&test_core.nvic, ALARM_IRQ);
-    dz_port_core.deferred = 1;
+    pend_at_next_unmask(ALARM_IRQ);
 }
 
 static uint64_t some_instant(void)

@@ -20,20 +20,11 @@ static inline void note(int letter)
     trail[len + 1] = '\0';
 }
 
-/* True once for each pend. (An interrupt does the same when it returns.) */
-static inline bool was_pended(void)
-{
-    bool was = dz_port_core.event != 0;
-
-    dz_port_core.event = 0;
-    return was;
-}
-
 /* No trail, and nothing pended. */
 static inline void begin_trail(void)
 {
     trail[0] = '\0';
-    dz_port_core.event = 0;
+    (void)was_pended();
 }
 
 #endif

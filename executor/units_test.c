@@ -610,9 +610,11 @@ static void wait_in_a_handler(void)
 /* Decision 5: not in the name of the task that is interrupted. */
 static void waiting_in_an_interrupt_handler_panics(void **state)
 {
-    struct last_words words = last_words_of(wait_in_a_handler);
+    struct last_words words;
 
     (void)state;
+    needs_host("the hardware calls handlers: nobody turns dz_current away");
+    words = last_words_of(wait_in_a_handler);
     assert_says(words, "await outside a task");
     assert_says(words, "here: interrupt 3");
 }
@@ -628,6 +630,7 @@ static void a_handler_does_not_see_the_interrupted_tasks_waiter(void **state)
     bool is_outside = false;
 
     (void)state;
+    needs_host("the hardware calls handlers: nobody turns dz_current away");
     dz_current = &waiter;
     interrupt_now(in_handler_current_is_outside, &is_outside);
     assert_true(is_outside);

@@ -8,86 +8,74 @@
  * A test file includes this and nothing else of cmocka, names its tests as
  * sentences, and ends in RUN_TESTS.
  *
- *     TEST            the thread is a core without signals (sim/core.h):
- *                     interrupts come where the test lets them
+ *     TEST            runs on a core: interrupts come where the test lets them
  *     MACHINE_TEST    there is a machine, and the test starts its own cores
  *     PLAIN_TEST      the test starts what it needs
  *
- * With DOZE_TIME=virtual in the environment, the first two are in virtual time,
- * else in real time.
+ * The same file runs on simulated cores and on a target. What differs between
+ * them is in test_machine.h, of which the include path has exactly one, as of
+ * port.h; both have what is listed here.
+ *
+ *     struct last_words last_words_at(int code, void (*misuse)(void))
+ *             runs `misuse` in a world of its own and returns what it said.
+ *             Fails unless that ended with this exit code
+ *     void leave_program(int code)
+ *             in there: ends it with this code
+ *
+ *     void bind_interrupt(int irq, void (*)(void *), void *argument)
+ *             gives an interrupt its handler and enables it
+ *     void pend_interrupt(int irq)
+ *             it runs here and now, if nothing masks it
+ *     void pend_at_next_unmask(int irq)
+ *             it runs when interrupts are next switched on: inside the
+ *             operation that is called next, at the end of its critical section
+ *     bool take_pending(int irq)
+ *             whether it is pending; then it is not any more
+ *     bool is_masked(void)
+ *             whether this is in a critical section
+ *     bool was_pended(void)
+ *             whether the event is set that ends dz_port_wait, as an executor of
+ *             thread mode sets it when it is pended, and an interrupt when it
+ *             returns; then it is not any more
+ *     void show_thread_mode(void)
+ *             to a machine that ends programs which stay in interrupts
+ *
+ *     struct test_clock { now, set_alarm, wait }
+ *     void use_clock(const struct test_clock *)
+ *             for this test, dz_port_now, dz_port_set_alarm, and dz_port_wait
+ *             with no event set, are these
+ *
+ *     void needs_host(const char *reason)
+ *             first in a test: elsewhere it is left out, and that is said
+ *     void run_on_two_cores(void (*first)(void *), void (*second)(void *))
+ *             till both have returned; the argument is the core's index
+ *     void move_to_another_core(void)
+ *     void become_plain_thread(void)
+ *             for good: in misuse only
+ *     void run_on_plain_thread(void *(*)(void *), void *argument)
  */
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "executor/executor.h"
-#include "sim/core.h"
-#include "sim/machine.h"
 
-static struct dz_core test_core;
+/* What a program says before it panics. */
+struct last_words {
+    char text[4096];
+};
 
-static inline bool test_is_virtual(void)
-{
-    const char *time = getenv("DOZE_TIME");
+#include "test_machine.h"
 
-    return time != NULL && strcmp(time, "virtual") == 0;
-}
-
-static inline void test_start_machine(void)
-{
-    dz_machine_start(&(struct dz_machine){
-        .time = test_is_virtual() ? DZ_TIME_VIRTUAL : DZ_TIME_REAL,
-        .costs = DZ_COSTS_DEFAULT,
-    });
-}
-
-/* What follows has cmocka's prototype of a fixture. */
-
-static inline int test_begin_machine(void **state)
-{
-    (void)state;
-    test_start_machine();
-    return 0;
-}
-
-static inline int test_end_machine(void **state)
-{
-    (void)state;
-    dz_machine_stop();
-    return 0;
-}
-
-/* In real time no machine: these tests need no clock, and no second thread
- * where they fork. */
-static inline int test_become_core(void **state)
-{
-    (void)state;
-    if (test_is_virtual())
-        test_start_machine();
-    dz_core_enter(&test_core);
-    return 0;
-}
-
-static inline int test_become_thread(void **state)
-{
-    (void)state;
-    dz_core_leave(&test_core);
-    if (test_is_virtual())
-        dz_machine_stop();
-    return 0;
-}
-
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, test_become_core, test_become_thread)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, test_become_core, test_become_thread)
 #define MACHINE_TEST(name) \
     cmocka_unit_test_setup_teardown(name, test_begin_machine, test_end_machine)
 #define PLAIN_TEST(name) cmocka_unit_test(name)
@@ -106,12 +94,14 @@ static inline void walk_away_from(enum dz_poll poll)
     (void)poll;
 }
 
+enum { TEST_IRQ = 3 };
+
 /* Runs a handler as an interrupt, here and now, if nothing masks it. */
 static inline void interrupt_now(
     void (*handler)(void *argument), void *argument)
 {
-    dz_core_bind(&test_core, 3, handler, argument);
-    dz_core_pend(&test_core, 3);
+    bind_interrupt(TEST_IRQ, handler, argument);
+    pend_interrupt(TEST_IRQ);
 }
 
 /* Runs a handler as an interrupt when interrupts are next switched on: inside
@@ -119,9 +109,8 @@ static inline void interrupt_now(
 static inline void interrupt_at_next_unmask(
     void (*handler)(void *argument), void *argument)
 {
-    dz_core_bind(&test_core, 3, handler, argument);
-    dz_nvic_pend(&test_core.nvic, 3);
-    dz_port_core.deferred = 1;
+    bind_interrupt(TEST_IRQ, handler, argument);
+    pend_at_next_unmask(TEST_IRQ);
 }
 
 /* What strikes right behind the registration of a waiter. If a test armed it
@@ -167,60 +156,7 @@ static inline bool has_struck_in_queue(void)
     return test_strike.place != 0;
 }
 
-/* What a program says before it panics. */
-struct last_words {
-    char text[4096];
-};
-
-static inline void read_all(int from, struct last_words *words)
-{
-    size_t len = 0;
-    ssize_t got;
-
-    while ((got = read(
-                from, words->text + len, sizeof(words->text) - 1 - len)) > 0)
-        len += (size_t)got;
-    words->text[len] = '\0';
-}
-
-/* The leak sanitizer asks at exit. What exits on a core's stack, in virtual
- * time, leaves another one behind, which it does not search. */
-static bool test_leaks;
-__attribute__((weak)) int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-    return test_leaks;
-}
-
-/* Runs `misuse` in a process of its own and returns what it wrote to standard
- * error. Fails unless that process ended with this exit code. */
-static inline struct last_words last_words_at(int code, void (*misuse)(void))
-{
-    struct last_words words;
-    int ends[2];
-    int status;
-    pid_t child;
-
-    fflush(NULL);
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        test_leaks = true;
-        misuse();
-        _exit(0);
-    }
-    close(ends[1]);
-    read_all(ends[0], &words);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
-        fail_msg(
-            "status %d and not exit code %d: %s", status, code, words.text);
-    return words;
-}
-
-/* The same for a panic. */
+/* What a panic says. */
 static inline struct last_words last_words_of(void (*misuse)(void))
 {
     return last_words_at(DZ_EXIT_PANIC, misuse);

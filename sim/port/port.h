@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/port/panic_text.h"
+
 /* Every object that is defined here checks its user. */
 #ifndef DZ_CHECKS
 #define DZ_CHECKS 1
@@ -84,14 +86,7 @@ struct dz_port_executor {
     int interrupt;             /* that runs it, or DZ_PORT_THREAD_MODE */
 };
 
-enum {
-    DZ_EXIT_PANIC = 1, /* the exit code of a program that panicked; */
-    DZ_EXIT_RACE = 5,  /* and if two contexts used an object that is not
-                          guarded against that */
-    DZ_PORT_THREAD_MODE = INT16_MIN,
-    DZ_CONTEXT_CORE = 512, /* dz_port_context() is the exception number, and
-                              this for each core before ours */
-};
+enum { DZ_PORT_THREAD_MODE = INT16_MIN };
 
 /* The symbol has the number of cores in it, so that what was compiled for
  * another number does not link: its critical sections would not be ours. */
