@@ -17,10 +17,10 @@
  * 1, and the number of steps, which else is the test's own.
  */
 
+#include "sim/random.h"
 #include "sim/test.h"
 
 static uint64_t seed;
-static uint64_t random_state;
 static long step;
 
 /* For what a test finds out at random, so that it can be found again. */
@@ -57,21 +57,6 @@ static inline void random_begin(void)
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     step = 0;
     print_message("DOZE_SEED=%llu\n", (unsigned long long)seed);
-}
-
-/* xorshift64 (Marsaglia 2003). */
-static inline uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-/* 0 to sides - 1. */
-static inline unsigned dice(unsigned sides)
-{
-    return (unsigned)(random_bits() >> 11) % sides;
 }
 
 #endif
