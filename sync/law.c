@@ -21,12 +21,17 @@
  */
 #include "sync/law_episode.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "executor/executor.h"
 #include "executor/join.h"
 #include "executor/select.h"
-#include "sim/test.h"
+#include "sync/law_machine.h"
 
 enum {
-    IRQ = 5,
     CALLS_EACH = 2 * LAW_BRANCHES,
     CALLS = LAW_WORKERS * CALLS_EACH,
     VARIABLES = 3, /* two by turns, and one for what nobody walks away from */
@@ -94,7 +99,6 @@ static struct worker workers[LAW_WORKERS];
 static struct frame frames[LAW_WORKERS];
 static struct dz_pool pools[LAW_WORKERS]; /* of one slot each */
 static struct dz_executor executor;
-static unsigned countdown; /* looks for an interrupt until it strikes */
 static struct law_order interrupt;
 static long steps; /* on the model's side */
 static long wakes;
@@ -113,11 +117,14 @@ void law_say(const char *format, ...)
     va_end(arguments);
 }
 
-/* In a child, always. Nothing is undone: the next one begins afresh. */
-void law_broken(const char *what, const char *file, int line)
+void law_say_type(void)
 {
-    law_say("\n%s law (%s:%d): %s\n", law_now->name, file, line, what);
-    _exit(LAW_EXIT);
+    static const char *const mutexes[] = {
+        "DZ_NOOP", "DZ_THREAD_MODE", "DZ_CRITICAL_SECTION"};
+
+    law_say("The %s law is broken. %s (%s, %s)", law_now->name,
+        law_object->name, mutexes[law_object->mutex],
+        law_has_queues() ? "DZ_QUEUE" : "DZ_SINGLE_SLOT");
 }
 
 static void say_who(unsigned who)
@@ -138,8 +145,25 @@ static void say_operation(
         law_say("(%u)", argument);
 }
 
+/* FNV-1a (Fowler, Noll and Vo 1991), byte by byte, whatever their order in
+ * memory is. */
+static void digest(uint32_t number)
+{
+    uint32_t sum = law_told->digests[law_type];
+
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        sum = (sum ^ (number >> shift & 0xff)) * UINT32_C(0x01000193);
+    law_told->digests[law_type] = sum;
+}
+
+/* Told, and part of what makes two runs the same. */
 static void say_event(const struct law_call *call, const char *event)
 {
+    digest(call->who);
+    digest((uint32_t)(call->operation - law_now->operations));
+    digest(call->argument);
+    for (const char *at = event; *at != '\0'; at++)
+        digest((uint32_t)*at);
     say_who(call->who);
     say_operation(call->operation, call->argument);
     law_say(" %s\n", event);
@@ -456,52 +480,38 @@ static bool has_held_lines(void)
 
 /* Not dz_port_enter: its end would be a look for interrupts, before the real
  * step. */
-static void mask(void)
+static dz_key mask(void)
 {
-    dz_port_core.masked = 1;
+    dz_key key = law_mask();
+
     steps++;
     if (is_between_polls && !dz_port_is_thread_mode())
         note_transit();
-}
-
-/* What is pending stays so: it comes at the next look. */
-static void unmask(void)
-{
-    dz_port_core.masked = 0;
+    return key;
 }
 
 /* Between the model's step and the real one nothing may come: what strikes
  * does so at the first look for an interrupt in the real one, or later. */
-static void model_begin(void)
+static dz_key model_begin(void)
 {
-    mask();
+    dz_key key = mask();
+
     if (!has_held_lines() && is_in_lock_step())
         compare();
+    return key;
 }
 
-/* Each look takes the note away that makes the core look. */
-static void look_for_interrupts(void)
+/* Not in the middle of a cancellation: see __wrap_dz_waiter_withdraw. */
+bool law_may_strike(void)
 {
-    if (countdown > 0)
-        dz_port_core.deferred = 1;
-}
-
-/* The linker puts this in the place of the function by which a core looks for
- * interrupts, so that one strikes at a chosen look. */
-void __real_dz_core_run_pending(struct dz_core *core);
-void __wrap_dz_core_run_pending(struct dz_core *core);
-
-void __wrap_dz_core_run_pending(struct dz_core *core)
-{
-    if (countdown > 0 && !has_held_lines() && --countdown == 0)
-        dz_nvic_pend(&test_core.nvic, IRQ);
-    __real_dz_core_run_pending(core);
-    look_for_interrupts();
+    return !has_held_lines();
 }
 
 static void compare_results(const struct law_call *call, bool is_done)
 {
     say_event(call, is_done ? "is done" : "is not done");
+    for (unsigned i = 0; i < LAW_WORDS && is_done; i++)
+        digest(call->got[i]);
     if (is_done != call->is_expected)
         law_broken(
             call->is_expected ? "it could be done" : "it could not be done",
@@ -510,9 +520,10 @@ static void compare_results(const struct law_call *call, bool is_done)
         is_done;
     if (is_done &&
         memcmp(call->got, call->expected, sizeof(call->expected)) != 0) {
-        law_say("expected %u %u %u..., got %u %u %u...\n", call->expected[0],
-            call->expected[1], call->expected[2], call->got[0], call->got[1],
-            call->got[2]);
+        law_say("expected %" PRIu32 " %" PRIu32 " %" PRIu32 "..., got %" PRIu32
+                " %" PRIu32 " %" PRIu32 "...\n",
+            call->expected[0], call->expected[1], call->expected[2],
+            call->got[0], call->got[1], call->got[2]);
         law_broken("the results are equal", __FILE__, __LINE__);
     }
 }
@@ -643,22 +654,22 @@ void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks)
 {
     struct law_call *call = turning;
     struct law_call *walked = call_of(waiter);
-    int masked = dz_port_core.masked;
+    dz_key key;
 
     turning = NULL;
     if (walked != NULL) {
-        model_begin();
+        key = model_begin();
         model_cancel(walked);
-        dz_port_core.masked = masked;
-    } else if (masked != 0 && call != NULL) {
+        law_unmask(key);
+    } else if (law_is_masked() && call != NULL) {
         leave_fork(walked_of(&workers[call->who]));
     }
     __real_dz_waiter_leave(waiter, checks);
     if (call == NULL)
         return;
-    model_begin();
+    key = model_begin();
     call->is_expected = model_call(call);
-    dz_port_core.masked = masked;
+    law_unmask(key);
 }
 
 static void first_poll(struct law_call *call)
@@ -677,19 +688,19 @@ static bool may(const struct law_call *call)
 /* Polls, or does what never waits: one step on both sides. */
 static enum dz_poll call_poll(struct law_call *call)
 {
+    dz_key key = model_begin();
     bool is_done;
 
     call->is_over = true;
-    model_begin();
     if (call->state == IDLE && !may(call)) {
-        unmask();
+        law_unmask(key);
         return DZ_READY;
     }
     if (call->state == IDLE)
         first_poll(call);
     if (turning != call)
         call->is_expected = model_call(call);
-    unmask();
+    law_unmask(key);
     is_done = call->operation->real(call);
     if (turning == call)
         law_broken("who waits elsewhere leaves its place", __FILE__, __LINE__);
@@ -731,7 +742,7 @@ static void act(const struct law_choice *choice, unsigned who)
 
     begin_call(&call, choice, who, variables);
     if (call.operation->kind != LAW_WAITS && is_in_lock_step())
-        walk_away_from(call_poll(&call));
+        (void)call_poll(&call);
 }
 
 /* ---- Cancellation: the model leaves when a select or the end of a task does.
@@ -744,15 +755,16 @@ void __wrap_dz_waiter_cancel(struct dz_waiter *waiter)
 {
     struct law_call *call = call_of(waiter);
     bool was_between_polls = is_between_polls;
+    dz_key key;
 
-    if (call == NULL || dz_port_core.masked != 0) {
+    if (call == NULL || law_is_masked()) {
         __real_dz_waiter_cancel(waiter);
         return;
     }
-    model_begin();
+    key = model_begin();
     model_cancel(call);
     is_between_polls = false;
-    unmask();
+    law_unmask(key);
     __real_dz_waiter_cancel(waiter);
     is_between_polls = was_between_polls;
 }
@@ -768,19 +780,20 @@ void __wrap_dz_waiter_withdraw(struct dz_waiter *waiter)
 {
     struct law_call *call = call_of(waiter);
     struct line *line;
+    dz_key key;
 
     if (call == NULL || call->state != WAITING) {
         __real_dz_waiter_withdraw(waiter);
         return;
     }
     line = line_of(call);
-    model_begin();
+    key = model_begin();
     leave_line(call);
     if (law_has_queues() || !could_go_on(call))
         call->state = WITHDRAWN;
     if (line->count > 0 && could_go_on(line->calls[0]))
         line->is_held = true;
-    unmask();
+    law_unmask(key);
     __real_dz_waiter_withdraw(waiter);
 }
 
@@ -793,9 +806,10 @@ bool __wrap_dz_waiter_enter(struct dz_canceller *canceller)
     struct law_call *walked = call_of(dz_current);
 
     if (walked != NULL) {
-        model_begin();
+        dz_key key = model_begin();
+
         model_cancel(walked);
-        unmask();
+        law_unmask(key);
     }
     return __real_dz_waiter_enter(canceller);
 }
@@ -847,12 +861,12 @@ static void go_on(struct frame *frame, struct worker *worker)
 
 static bool take_order(struct worker *worker, struct law_order *order)
 {
-    dz_key key = dz_port_mask();
+    dz_key key = dz_port_enter();
     bool is_told = worker->is_told;
 
     *order = worker->order;
     worker->is_told = false;
-    dz_port_unmask(key);
+    dz_port_exit(key);
     return is_told;
 }
 
@@ -860,6 +874,8 @@ static bool take_order(struct worker *worker, struct law_order *order)
  * are not what this is about. With a single slot nobody has a place. */
 static void walk_away(struct worker *worker)
 {
+    dz_key key;
+
     if (!worker->is_busy)
         return;
     if (!law_has_queues() || worker->shape == LAW_NESTED ||
@@ -867,13 +883,13 @@ static void walk_away(struct worker *worker)
         dz_cancel();
         return;
     }
-    mask();
+    key = mask();
     for (unsigned i = 0; i < branches_of[worker->shape]; i++) {
         law_told->walks++;
         say_event(&calls_of(worker)[i], "is walked away from");
     }
     worker->half = 1 - worker->half;
-    unmask();
+    law_unmask(key);
 }
 
 static uint32_t *variables_of(
@@ -935,13 +951,15 @@ static enum dz_poll worker_body(struct dz_task *task)
     struct frame *frame = container_of(task, struct frame, task);
     struct worker *worker = &workers[frame - frames];
     enum dz_poll result;
+    dz_key key;
 
     law_told->polls++;
-    mask();
+    key = mask();
+    digest((uint32_t)(worker - workers));
     is_between_polls = false;
     worker->is_due = worker->is_in_transit && worker->is_due;
     worker->is_in_transit = false;
-    unmask();
+    law_unmask(key);
     result = work(frame, worker);
     is_between_polls = true;
     return result;
@@ -962,15 +980,17 @@ static void pass(void)
 /* Interrupts come when the task is queued. */
 static void spawn(unsigned i)
 {
+    dz_key key;
+
     if (dz_pool_claim(&pools[i]) == NULL)
         return;
-    mask();
+    key = mask();
     workers[i].is_live = true;
     workers[i].is_busy = false;
     workers[i].is_due = false;
     note_wake(&workers[i], LAW_LINES);
     workers[i].is_in_transit = false;
-    unmask();
+    law_unmask(key);
     dz_executor_spawn(&executor, &frames[i].task);
 }
 
@@ -978,16 +998,17 @@ static void spawn(unsigned i)
 static void tell(const struct law_order *order)
 {
     struct worker *worker = &workers[order->worker];
+    dz_key key;
 
     if (!worker->is_live)
         spawn(order->worker);
     if (!worker->is_live || worker->is_told)
         return;
-    mask();
+    key = mask();
     worker->order = *order;
     worker->is_told = true;
     note_wake(worker, LAW_LINES);
-    unmask();
+    law_unmask(key);
     dz_task_wake(&frames[order->worker].task);
 }
 
@@ -1088,10 +1109,10 @@ static void carry_out(const struct law_order *order, unsigned who)
     }
 }
 
-static void strike(void *argument)
+void law_strike(void)
 {
-    (void)argument;
     law_told->interrupts++;
+    digest(LAW_INTERRUPT);
     carry_out(&interrupt, LAW_INTERRUPT);
 }
 
@@ -1100,11 +1121,9 @@ static void strike(void *argument)
 static void make_move(const struct law_move *move)
 {
     interrupt = move->interrupt;
-    countdown = move->strikes_at;
-    look_for_interrupts();
+    law_strike_at(move->strikes_at);
     carry_out(&move->order, LAW_OUTSIDE);
-    countdown = 0;
-    dz_port_exit(dz_port_enter());
+    law_strike_at(0);
     compare();
 }
 
@@ -1139,12 +1158,4 @@ void law_run_episode(const struct law_episode *episode)
         make_move(&episode->moves[i]);
     }
     idle();
-}
-
-void law_begin(void)
-{
-    dz_machine_start(&(struct dz_machine){
-        .time = DZ_TIME_VIRTUAL, .costs = DZ_COSTS_DEFAULT});
-    dz_core_enter(&test_core);
-    dz_core_bind(&test_core, IRQ, strike, NULL);
 }

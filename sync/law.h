@@ -142,6 +142,10 @@
  *
  * DOZE_SEED and DOZE_STEPS as in sim/test_random.h; the steps are for each
  * configuration. DOZE_EPISODE runs one episode alone.
+ *
+ * All of it runs on a Cortex-M4 as well (sync/law_machine.h), where a strike is
+ * an exception. A digest for each configuration, of all that happened, in its
+ * order, tells whether two machines did the same.
  */
 
 #include "sync/raw_mutex.h"

@@ -3,10 +3,11 @@
 #define SYNC_LAW_EPISODE_H
 
 /*
- * law episode -- what law_run.c chooses and shortens, and law.c carries out
+ * law episode -- what law_run.c chooses, law_shorten.c shortens, and law.c
+ * carries out
  *
  * An episode is data: who does what, and what strikes meanwhile. The same
- * episode does the same, in whatever process.
+ * episode does the same, in whatever process, and on whatever machine.
  */
 
 #include "sync/law.h"
@@ -16,7 +17,6 @@ enum {
     LAW_BRANCHES = 3,
     LAW_TYPES = 16,
     LAW_OPERATIONS = 32,
-    LAW_EXIT = 20, /* a law was broken, and said so */
 };
 
 enum law_verb {
@@ -66,7 +66,7 @@ struct law_episode {
     unsigned count;
 };
 
-/* What a child tells its parent, in shared memory. */
+/* What the episodes tell whoever had them run. */
 struct law_told {
     long episode; /* that runs */
     long interrupts;
@@ -76,20 +76,30 @@ struct law_told {
     long walks;     /* waits that were walked away from */
     long completed[LAW_TYPES][LAW_OPERATIONS];
     long waited[LAW_TYPES][LAW_OPERATIONS];
+    uint32_t digests[LAW_TYPES]; /* of all that happened, in its order */
 };
 
-extern struct law_told *law_told;
+extern struct law_told *law_told; /* the machine's: sync/law_machine.h */
 extern const struct law *law_now;
 extern unsigned law_type;                  /* the configuration: its number, */
 extern const struct dz_object *law_object; /* and what it is */
 extern bool law_is_loud;                   /* what happens is told */
+extern uint64_t law_seed;                  /* its lower half counts */
 
 /* To standard error, if law_is_loud. */
 void law_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* This thread is a core from now on, in virtual time. */
-void law_begin(void);
+/* Begins a report: "The ... law is broken.", and in which configuration. */
+void law_say_type(void);
+
+/* Does as the seed says, in the configuration whose turn it is. */
+struct law_episode law_choose_episode(long number);
 
 void law_run_episode(const struct law_episode *episode);
+
+/* The same with as few steps as possible, and these as simple as possible, for
+ * which law_still_fails() is true: that is the machine's. */
+void law_shorten(struct law_episode *episode);
+bool law_still_fails(const struct law_episode *episode);
 
 #endif

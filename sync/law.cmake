@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# Random operations on X against a model of it: X_law_test.c (sync/law.h). Twice:
+# as it is, and as a target ships it, with the sources once more. Then to walk
+# away from a wait is right.
+if(NOT BUILD_TESTING)
+    return()
+endif()
+set(laws barrier channel event_flags mutex once_lock pipe priority_channel
+    pubsub queue rpc rwlock semaphore signal units watch zerocopy)
+doze_sources(law_sources executor sync)
+
+# What a law test is linked with: these sources, and what it runs on.
+function(doze_law_library name checks)
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL law.c law_run.c ${ARGN})
+    target_compile_definitions(${name} PUBLIC DZ_CHECKS=${checks})
+    target_link_libraries(${name} PRIVATE doze_flags)
+    target_link_options(${name} INTERFACE -Wl,--wrap=dz_waiter_cancel
+        -Wl,--wrap=dz_waiter_enter -Wl,--wrap=dz_waiter_leave
+        -Wl,--wrap=dz_waiter_withdraw)
+endfunction()
+function(doze_law_binary target file library)
+    add_executable(${target} ${file})
+    target_link_libraries(${target} PRIVATE ${library} ${ARGN} doze_flags)
+endfunction()
+
+# On one core and without a trace, as a target is, an interrupt has fewer places
+# to strike at: with these a target is compared.
+set(law_host law_host.c law_shorten.c)
+doze_law_library(doze_law 1 ${law_host})
+doze_law_library(doze_law_walk 0 ${law_host} ${law_sources})
+doze_law_library(doze_law_lean 1 ${law_host})
+doze_law_library(doze_law_lean_walk 0 ${law_host} ${law_sources})
+foreach(library doze_law doze_law_walk doze_law_lean doze_law_lean_walk)
+    if(library MATCHES lean)
+        target_link_libraries(${library} PUBLIC doze_lean)
+    else()
+        target_link_libraries(${library} PUBLIC doze::sim)
+    endif()
+    target_link_libraries(${library} PUBLIC PkgConfig::CMOCKA)
+    target_link_options(${library} INTERFACE -Wl,--wrap=dz_core_run_pending)
+endforeach()
+
+add_custom_target(law_lean)
+function(doze_law_lean target file library)
+    doze_law_binary(${target} ${file} ${library})
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(law_lean ${target})
+endfunction()
+function(doze_law name)
+    set(binary sync_${name}_law)
+    doze_law_binary(${binary}_test ${name}_law_test.c doze_law)
+    doze_law_binary(${binary}_walk ${name}_law_test.c doze_law_walk)
+    doze_law_lean(${binary}_lean ${name}_law_test.c doze_law_lean)
+    doze_law_lean(${binary}_lean_walk ${name}_law_test.c doze_law_lean_walk)
+    add_test(NAME sync/${name}_law/virtual COMMAND ${binary}_test)
+    add_test(NAME sync/${name}_law/walk/virtual COMMAND ${binary}_walk)
+    set_tests_properties(
+        sync/${name}_law/virtual sync/${name}_law/walk/virtual
+        PROPERTIES TIMEOUT 300 ENVIRONMENT DOZE_TIME=virtual)
+endfunction()
+foreach(name IN LISTS laws)
+    doze_law(${name})
+endforeach()
+
+doze_law_binary(sync_law_test law_test.c doze_law)
+doze_law_binary(sync_law_walk law_test.c doze_law_walk)
+add_test(NAME sync/law COMMAND sync_law_test)
+add_test(NAME sync/law/walk COMMAND sync_law_walk)
+set_tests_properties(sync/law sync/law/walk PROPERTIES TIMEOUT 300)
