@@ -23,6 +23,47 @@ function(doze_law_binary target file library)
     target_link_libraries(${target} PRIVATE ${library} ${ARGN} doze_flags)
 endfunction()
 
+if(DOZE_TARGET)
+    # The host's half, for what is compared. Its tools and options are its own.
+    include(ExternalProject)
+    ExternalProject_Add(law_on_host
+        SOURCE_DIR ${PROJECT_SOURCE_DIR}
+        BINARY_DIR ${PROJECT_BINARY_DIR}/host
+        CMAKE_ARGS -DCMAKE_BUILD_TYPE=Release -DDOZE_BENCH=OFF
+        BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> --target law_lean
+        BUILD_ALWAYS ON INSTALL_COMMAND "")
+
+    list(APPEND law_sources
+        law_board.c ${PROJECT_SOURCE_DIR}/sim/port/panic_text.c)
+    doze_law_library(doze_law 1 ${law_sources})
+    doze_law_library(doze_law_walk 0 ${law_sources})
+    foreach(library doze_law doze_law_walk)
+        target_include_directories(${library} BEFORE PUBLIC law_port)
+        target_link_libraries(${library} PUBLIC doze_port doze_board)
+    endforeach()
+    # What it prints is the same on both. So many steps, for each configuration,
+    # take QEMU about 3 s.
+    set(law_steps 20000)
+    function(doze_law_on_both test binary lean)
+        add_test(NAME ${test} COMMAND ${CMAKE_COMMAND}
+            "-DTARGET=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${binary}>"
+            -DHOST=${PROJECT_BINARY_DIR}/host/sync/${lean}
+            -DSTEPS=${law_steps}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/law_on_both.cmake)
+        set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+    endfunction()
+    foreach(name IN LISTS laws)
+        set(binary sync_${name}_law)
+        doze_law_binary(${binary}_test ${name}_law_test.c doze_law doze_newlib)
+        doze_law_binary(
+            ${binary}_walk ${name}_law_test.c doze_law_walk doze_newlib)
+        doze_law_on_both(sync/${name}_law ${binary}_test ${binary}_lean)
+        doze_law_on_both(sync/${name}_law/walk
+            ${binary}_walk ${binary}_lean_walk)
+    endforeach()
+    return()
+endif()
+
 # On one core and without a trace, as a target is, an interrupt has fewer places
 # to strike at: with these a target is compared.
 set(law_host law_host.c law_shorten.c)
