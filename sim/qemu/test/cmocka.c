@@ -219,7 +219,6 @@ int _cmocka_run_group_tests(const char *group_name,
     (void)group_name;
     if (group_setup != NULL || group_teardown != NULL)
         return -1;
-    test_read_environment();
     (void)test_become_core(NULL);
     print_message("[==========] Running %u test(s).\n", (unsigned)num_tests);
     for (size_t i = 0; i < num_tests; i++) {

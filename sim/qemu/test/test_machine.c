@@ -343,29 +343,6 @@ void __wrap_dz_port_wait(void)
 
 /* ---- Tests. */
 
-/* (Arm IHI 0105, SYS_GET_CMDLINE.) */
-static void read_command_line(char *line, size_t size)
-{
-    enum { GET_COMMAND_LINE = 0x15 };
-    uint32_t block[] = {(uint32_t)(uintptr_t)line, (uint32_t)size};
-    register uint32_t r0 __asm__("r0") = GET_COMMAND_LINE;
-    register const uint32_t *r1 __asm__("r1") = block;
-
-    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-    if (r0 != 0)
-        line[0] = '\0';
-}
-
-void test_read_environment(void)
-{
-    static char line[512];
-
-    read_command_line(line, sizeof(line));
-    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-        if (strchr(word, '=') != NULL)
-            putenv(word);
-}
-
 /* Address 0 is where the board's vectors are, so that it may be read, and, in
  * QEMU, written. */
 static void forbid_null(void)

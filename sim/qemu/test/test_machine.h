@@ -37,9 +37,6 @@ _Noreturn void test_leave(int code);
 /* What was said about it: of a panic or a fault. Until the next test_run. */
 const char *test_left_with(void);
 
-/* What is NAME=VALUE in QEMU's -append, getenv finds. */
-void test_read_environment(void);
-
 /* An interrupt controller as it is after reset, and no clock. */
 int test_become_core(void **state);
 int test_become_thread(void **state);
