@@ -649,8 +649,10 @@ static void turn_to(struct law_call *call)
  * which its branches do. */
 void __real_dz_waiter_leave(struct dz_waiter *waiter, int checks);
 void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks);
+bool __real_dz_waiter_turn_to(uintptr_t place, int checks);
+bool __wrap_dz_waiter_turn_to(uintptr_t place, int checks);
 
-void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks)
+static struct law_call *begin_to_leave(const struct dz_waiter *waiter)
 {
     struct law_call *call = turning;
     struct law_call *walked = call_of(waiter);
@@ -664,12 +666,39 @@ void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks)
     } else if (law_is_masked() && call != NULL) {
         leave_fork(walked_of(&workers[call->who]));
     }
-    __real_dz_waiter_leave(waiter, checks);
+    return call;
+}
+
+static void end_leaving(struct law_call *call)
+{
+    dz_key key;
+
     if (call == NULL)
         return;
     key = model_begin();
     call->is_expected = model_call(call);
     law_unmask(key);
+}
+
+void __wrap_dz_waiter_leave(struct dz_waiter *waiter, int checks)
+{
+    struct law_call *call = begin_to_leave(waiter);
+
+    __real_dz_waiter_leave(waiter, checks);
+    end_leaving(call);
+}
+
+bool __wrap_dz_waiter_turn_to(uintptr_t place, int checks)
+{
+    struct law_call *call;
+    bool is_turned;
+
+    if (dz_current->place == place)
+        return __real_dz_waiter_turn_to(place, checks);
+    call = begin_to_leave(dz_current);
+    is_turned = __real_dz_waiter_turn_to(place, checks);
+    end_leaving(call);
+    return is_turned;
 }
 
 static void first_poll(struct law_call *call)

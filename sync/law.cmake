@@ -16,7 +16,7 @@ function(doze_law_library name checks)
     target_link_libraries(${name} PRIVATE doze_flags)
     target_link_options(${name} INTERFACE -Wl,--wrap=dz_waiter_cancel
         -Wl,--wrap=dz_waiter_enter -Wl,--wrap=dz_waiter_leave
-        -Wl,--wrap=dz_waiter_withdraw)
+        -Wl,--wrap=dz_waiter_turn_to -Wl,--wrap=dz_waiter_withdraw)
 endfunction()
 function(doze_law_binary target file library)
     add_executable(${target} ${file})
