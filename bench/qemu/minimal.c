@@ -4,7 +4,7 @@
  * minimal -- the least that a user writes for a ping-pong, to be weighed
  *
  * Two tasks pass a number through two channels of capacity 1, for ever. Nothing
- * is printed or measured, and the C library is not asked for more than memory.
+ * is printed or measured, and panics say nothing (DZ_PANIC_DETAILS).
  *
  *     MINIMAL_MUTEX    the raw mutex
  */

@@ -26,8 +26,6 @@ enum {
 void board_begin(void)
 {
     *COUNTER_CONTROL = COUNTER_ENABLE | COUNTER_32_BITS;
-    *UART_DIVIDER = UART_FASTEST;
-    *UART_CONTROL = UART_TRANSMIT;
 }
 
 void board_enable(int interrupt, uint8_t priority)
@@ -50,6 +48,8 @@ void board_pend(int interrupt)
 
 void board_write(const char *text, size_t len)
 {
+    *UART_DIVIDER = UART_FASTEST;
+    *UART_CONTROL = UART_TRANSMIT;
     for (size_t i = 0; i < len; i++) {
         while (*UART_STATE & UART_FULL)
             continue;

@@ -55,8 +55,7 @@ static inline uint32_t board_count(void)
     return ~*BOARD_COUNTER;
 }
 
-/* Starts the counter and the UART. The start-up code calls it before main. A
- * program that has neither may define one that does nothing. */
+/* Starts the counter. The start-up code calls it before main. */
 void board_begin(void);
 
 /* Enables an external interrupt with a priority of the core's eight bits. */
