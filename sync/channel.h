@@ -40,6 +40,7 @@
  * that another was faster, and several waiters never let the core sleep.
  */
 
+#include "sync/item.h"
 #include "sync/wait.h"
 
 /* The items lie behind it, in the typed struct. (In a priority channel, the
@@ -54,6 +55,7 @@ struct dz_channel_type {
     struct dz_object object;
     uint16_t capacity;
     size_t size;  /* of an item, in bytes */
+    size_t align; /* likewise */
     size_t items; /* their offset in the typed struct */
     /* The order of a priority channel and the offset of its links; in a
      * channel there are none of them. */
@@ -142,8 +144,8 @@ DZ_INLINE void dz_channel_put_unlock(struct dz_channel *self,
     const struct dz_channel_type *type, const void *item, dz_key key)
 {
     if (type->is_before == NULL)
-        __builtin_memcpy(
-            dz_channel_next(self, type, &self->slots), item, type->size);
+        dz_item_copy(dz_channel_next(self, type, &self->slots), item,
+            type->size, type->align);
     else
         dz_channel_insert(self, type, item);
     dz_wait_give_unlock(&self->items, self, &type->object, key);
@@ -154,8 +156,8 @@ DZ_INLINE void dz_channel_get_unlock(struct dz_channel *self,
     const struct dz_channel_type *type, void *item, dz_key key)
 {
     if (type->is_before == NULL)
-        __builtin_memcpy(
-            item, dz_channel_next(self, type, &self->items), type->size);
+        dz_item_copy(item, dz_channel_next(self, type, &self->items),
+            type->size, type->align);
     else
         dz_channel_extract(self, type, item);
     dz_wait_give_unlock(&self->slots, self, &type->object, key);
@@ -221,7 +223,8 @@ DZ_INLINE bool dz_channel_peek(
     bool has_item = dz_units_free(&self->items, 0) > 0;
 
     if (has_item)
-        __builtin_memcpy(item, dz_channel_front(self, type), type->size);
+        dz_item_copy(
+            item, dz_channel_front(self, type), type->size, type->align);
     dz_unlock(self, &type->object, key);
     return has_item;
 }
@@ -349,17 +352,17 @@ DZ_INLINE void dz_receiver_clear(struct dz_receiver receiver)
 #define DZ_CHANNEL_DEFINE_SINGLE_SLOT(NAME, item, count, mutex) \
     DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, DZ_SINGLE_SLOT)
 
-#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy) \
-    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,   \
-        "a channel's capacity is from 1 to DZ_UNITS_MAX");         \
-    struct NAME {                                                  \
-        struct dz_channel channel;                                 \
-        DZ_OWNER                                                   \
-        item items[count];                                         \
-    };                                                             \
-    static const struct dz_channel_type NAME##_type = {            \
-        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),       \
-        offsetof(struct NAME, items), NULL, 0};                    \
+#define DZ_CHANNEL_DEFINE_POLICY(NAME, item, count, mutex, policy)           \
+    _Static_assert((count) >= 1 && (count) + 0L <= DZ_UNITS_MAX,             \
+        "a channel's capacity is from 1 to DZ_UNITS_MAX");                   \
+    struct NAME {                                                            \
+        struct dz_channel channel;                                           \
+        DZ_OWNER                                                             \
+        item items[count];                                                   \
+    };                                                                       \
+    static const struct dz_channel_type NAME##_type = {                      \
+        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item), _Alignof(item), \
+        offsetof(struct NAME, items), NULL, 0};                              \
     DZ_CHANNEL_FUNCTIONS(NAME, item, count)
 
 /* What the typed channels of all kinds have. */

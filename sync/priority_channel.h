@@ -92,7 +92,7 @@
         return goes_first(one, other);                                        \
     }                                                                         \
     static const struct dz_channel_type NAME##_type = {                       \
-        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item),                  \
+        DZ_OBJECT(NAME, mutex, policy), count, sizeof(item), _Alignof(item),  \
         offsetof(struct NAME, items), NAME##_is_before,                       \
         offsetof(struct NAME, links)};                                        \
     DZ_CHANNEL_FUNCTIONS(NAME, item, count)                                   \

@@ -60,6 +60,7 @@
  * caller of the job in flight needs no line: there is only one.
  */
 
+#include "sync/item.h"
 #include "sync/wait.h"
 
 enum { DZ_RPC_RESPONSE = 1 }; /* the one request of the queue */
@@ -83,9 +84,11 @@ struct dz_rpc {
 struct dz_rpc_type {
     struct dz_object object;
     struct dz_queue_type responses;
-    size_t request_size; /* in bytes */
-    size_t request;      /* its offset in the typed struct */
+    size_t request_size;  /* in bytes */
+    size_t request_align; /* likewise */
+    size_t request;       /* its offset in the typed struct */
     size_t response_size;
+    size_t response_align;
     size_t response;
 };
 
@@ -109,7 +112,8 @@ _Noreturn void dz_rpc_misuse(const struct dz_rpc *self,
 DZ_INLINE void dz_rpc_hand_in(
     struct dz_rpc *self, const struct dz_rpc_type *type, const void *request)
 {
-    __builtin_memcpy((char *)self + type->request, request, type->request_size);
+    dz_item_copy((char *)self + type->request, request, type->request_size,
+        type->request_align);
     dz_wait_give(&self->jobs, &type->object);
 }
 
@@ -122,8 +126,8 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_rpc_collect_unlock(struct dz_rpc *self,
     if (!dz_queue_take(&self->responses, &type->responses, &request))
         return dz_wait_unlock(self, &type->object, key, DZ_PENDING);
     if (response != NULL)
-        __builtin_memcpy(
-            response, (char *)self + type->response, type->response_size);
+        dz_item_copy(response, (char *)self + type->response,
+            type->response_size, type->response_align);
     dz_wait_give_unlock(&self->permits, self, &type->object, key);
     return DZ_READY;
 }
@@ -169,7 +173,8 @@ DZ_INLINE bool dz_rpc_try_post(
 DZ_INLINE void dz_rpc_fetch(
     struct dz_rpc *self, const struct dz_rpc_type *type, void *request)
 {
-    __builtin_memcpy(request, (char *)self + type->request, type->request_size);
+    dz_item_copy(request, (char *)self + type->request, type->request_size,
+        type->request_align);
     self->permits.index = DZ_RPC_AT_WORK;
 }
 
@@ -217,8 +222,8 @@ DZ_INLINE void dz_rpc_reply(
         return;
     }
     if (response != NULL)
-        __builtin_memcpy(
-            (char *)self + type->response, response, type->response_size);
+        dz_item_copy((char *)self + type->response, response,
+            type->response_size, type->response_align);
     self->permits.index = DZ_RPC_REPLYING;
     dz_queue_serve(&self->responses);
     self->permits.index = DZ_RPC_RESTING;
@@ -265,8 +270,9 @@ DZ_INLINE void dz_rpc_put_back(
     };                                                                         \
     static const struct dz_rpc_type NAME##_type = {                            \
         DZ_OBJECT(NAME, mutex, policy), DZ_RPC_RESPONSES,                      \
-        sizeof(request_type), offsetof(struct NAME, request),                  \
-        sizeof(response_type), offsetof(struct NAME, response)};               \
+        sizeof(request_type), _Alignof(request_type),                          \
+        offsetof(struct NAME, request), sizeof(response_type),                 \
+        _Alignof(response_type), offsetof(struct NAME, response)};             \
     DZ_AWAITED DZ_INLINE enum dz_poll NAME##_call(struct NAME *self,           \
         request_type const *request, response_type *response)                  \
     {                                                                          \

@@ -32,6 +32,7 @@
  * include path it would hide the system's <signal.h>.
  */
 
+#include "sync/item.h"
 #include "sync/wait.h"
 
 struct dz_signal {
@@ -42,6 +43,7 @@ struct dz_signal {
 struct dz_signal_type {
     struct dz_object object;
     size_t size;  /* of a value, in bytes */
+    size_t align; /* likewise */
     size_t value; /* its offset in the typed struct */
 };
 
@@ -60,7 +62,7 @@ DZ_INLINE void dz_signal_send(struct dz_signal *self,
 {
     dz_key key = dz_lock(self, &type->object);
 
-    __builtin_memcpy(dz_signal_value(self, type), value, type->size);
+    dz_item_copy(dz_signal_value(self, type), value, type->size, type->align);
     if (self->values.index != 0) {
         dz_unlock(self, &type->object, key);
         return;
@@ -74,7 +76,7 @@ DZ_INLINE void dz_signal_fetch(
     struct dz_signal *self, const struct dz_signal_type *type, void *value)
 {
     self->values.index = 0;
-    __builtin_memcpy(value, dz_signal_value(self, type), type->size);
+    dz_item_copy(value, dz_signal_value(self, type), type->size, type->align);
 }
 
 DZ_AWAITED DZ_INLINE enum dz_poll dz_signal_wait(
@@ -146,7 +148,7 @@ DZ_INLINE bool dz_signal_is_sent(
         item value;                                                         \
     };                                                                      \
     static const struct dz_signal_type NAME##_type = {                      \
-        DZ_OBJECT(NAME, mutex, policy), sizeof(item),                       \
+        DZ_OBJECT(NAME, mutex, policy), sizeof(item), _Alignof(item),       \
         offsetof(struct NAME, value)};                                      \
     DZ_INLINE void NAME##_send(struct NAME *self, item value)               \
     {                                                                       \

@@ -56,6 +56,7 @@
  * clear takes the value from who was woken for it.
  */
 
+#include "sync/item.h"
 #include "sync/wait.h"
 
 /* The value lies behind it, in the typed struct. */
@@ -70,6 +71,7 @@ struct dz_watch {
 struct dz_watch_type {
     struct dz_object object;
     size_t size;  /* of a value, in bytes */
+    size_t align; /* likewise */
     size_t value; /* its offset in the typed struct */
 };
 
@@ -166,7 +168,7 @@ DZ_INLINE void dz_watch_send(
 {
     dz_key key = dz_lock(self, &type->object);
 
-    __builtin_memcpy(dz_watch_value(self, type), value, type->size);
+    dz_item_copy(dz_watch_value(self, type), value, type->size, type->align);
     dz_watch_announce(self, type);
     dz_unlock(self, &type->object, key);
 }
@@ -182,7 +184,7 @@ DZ_INLINE bool dz_watch_deliver(struct dz_watch_receiver *receiver,
         return false;
     if (look->accepts != NULL && !look->accepts(value, look->argument))
         return false;
-    __builtin_memcpy(look->value, value, type->size);
+    dz_item_copy(look->value, value, type->size, type->align);
     receiver->seen = watch->sent;
     return true;
 }
@@ -277,7 +279,7 @@ DZ_AWAITED DZ_INLINE enum dz_poll dz_watch_wait(
         struct dz_watch_receiver receiver;                                     \
     };                                                                         \
     static const struct dz_watch_type NAME##_type = {                          \
-        DZ_OBJECT(NAME, mutex, policy), sizeof(item),                          \
+        DZ_OBJECT(NAME, mutex, policy), sizeof(item), _Alignof(item),          \
         offsetof(struct NAME, value)};                                         \
     DZ_INLINE struct dz_watch_sender NAME##_sender(struct NAME *self)          \
     {                                                                          \
