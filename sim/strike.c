@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/strike.h"
 
-#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "executor/executor.h"
-#include "sim/test.h"
 
-enum { LINE = 6 };
+enum { LINE = 6, STARTED_LINE = 7, EXCEPTIONS = 16 };
 
 static const struct strike *current;
 static unsigned long accesses; /* so far in this run */
@@ -15,21 +15,51 @@ static bool is_armed;          /* accesses count */
 static bool has_struck;
 static bool is_waiting; /* for interrupts to be switched on */
 
+/* That was started, and whether its interrupt is pending. */
+static struct dz_executor *started;
+static bool is_due;
+
+void strike_fail(const char *what)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s, interrupt before access %lu: %s\n",
+        current != NULL ? current->name : "all", target, what);
+    exit(EXIT_FAILURE);
+}
+
 /* As hardware would, without an event on return. */
-static void strike_now(void)
+static void interrupt(unsigned line, void (*handler)(void))
 {
     struct dz_waiter *interrupted = dz_current;
-    int event = dz_port_core.event;
+    unsigned context = dz_port_core.context;
 
+    dz_port_core.context = line + EXCEPTIONS;
+    dz_current = &dz_outside;
+    handler();
+    dz_current = interrupted;
+    dz_port_core.context = context;
+}
+
+static void poll_started(void)
+{
+    dz_executor_poll(started);
+}
+
+/* Nothing is below thread mode. */
+static void run_started(void)
+{
+    while (is_due && dz_port_core.context == 0) {
+        is_due = false;
+        interrupt(STARTED_LINE, poll_started);
+    }
+}
+
+static void strike_now(void)
+{
     is_waiting = false;
     has_struck = true;
-    dz_port_core.context = LINE + 16;
-    dz_current = &dz_outside;
-    dz_port_core.event = 0;
-    current->handler();
-    dz_port_core.event |= event;
-    dz_current = interrupted;
-    dz_port_core.context = 0;
+    interrupt(LINE, current->handler);
+    run_started();
 }
 
 static void strike(void)
@@ -47,17 +77,36 @@ static void dispatch(void)
     dz_port_core.deferred = 0;
     if (is_waiting)
         strike_now();
+    run_started();
+}
+
+static void pend(int number)
+{
+    (void)number;
+    is_due = true;
+    dz_port_core.deferred = 1;
+}
+
+static void start(struct dz_executor *executor, int number, unsigned priority)
+{
+    (void)priority;
+    executor->port.interrupt = number;
+}
+
+void strike_start(struct dz_executor *executor)
+{
+    started = executor;
+    dz_executor_start(executor, STARTED_LINE, 0);
 }
 
 static void sleep_until_strike(void)
 {
     if (dz_current != &dz_outside)
-        fail_msg("%s: asleep in the name of a task", current->name);
+        strike_fail("asleep in the name of a task");
     if (dz_port_core.event != 0)
         return;
     if (has_struck)
-        fail_msg("%s: a wake-up was lost, interrupt before access %lu",
-            current->name, target);
+        strike_fail("a wake-up was lost");
     strike_now();
 }
 
@@ -65,6 +114,11 @@ void strike_at_last(void)
 {
     if (!has_struck)
         strike_now();
+}
+
+bool strike_is_pended(void)
+{
+    return dz_port_core.event != 0;
 }
 
 static void access_memory(void)
@@ -86,16 +140,17 @@ static uint64_t now(void)
 static void set_alarm(uint64_t at)
 {
     if (at <= strike_time)
-        fail_msg("%s: the alarm is late, interrupt before access %lu",
-            current->name, target);
+        strike_fail("the alarm is late");
     strike_alarm = at;
 }
 
 static const struct dz_port_machine machine = {
     .dispatch = dispatch,
     .wait = sleep_until_strike,
+    .pend = pend,
     .now = now,
     .set_alarm = set_alarm,
+    .start = start,
 };
 
 static struct dz_port_home home;
@@ -110,6 +165,7 @@ static bool run_once(const struct strike *scenario)
     current = scenario;
     accesses = 0;
     has_struck = false;
+    is_due = false;
     strike_time = 0;
     strike_alarm = UINT64_MAX;
     scenario->prepare();
@@ -120,12 +176,21 @@ static bool run_once(const struct strike *scenario)
     return accesses > target;
 }
 
-unsigned long strike_everywhere(const struct strike *scenario)
+static unsigned long total;
+
+void strike_everywhere(const struct strike *scenario)
 {
     for (target = 0; run_once(scenario); target++)
         continue;
-    print_message("%s: %lu accesses\n", scenario->name, target);
-    return target;
+    current = NULL;
+    total += target;
+    printf("%s: %lu accesses\n", scenario->name, target);
+}
+
+unsigned long strike_total(void)
+{
+    printf("%lu accesses\n", total);
+    return total;
 }
 
 /* What the compilers call. The address and the kind do not matter here. */
