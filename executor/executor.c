@@ -324,29 +324,26 @@ void dz_executor_poll(struct dz_executor *executor)
     end(executor, outer);
 }
 
-DZ_INLINE bool is_ready_fifo(const struct dz_executor *executor)
-{
-    return *(struct dz_task *const volatile *)&executor->first != NULL;
-}
-
 /*
  * From the change of the state on, a wake-up pends, so that the wait returns at
  * once, or comes in time for the last look at the queue. Where interrupts set
- * the event by themselves, the state stays: whoever wakes a task now is one,
- * and the wait returns behind it.
+ * the event by themselves, neither is needed: whoever wakes a task behind the
+ * run loop's look is one, and the wait returns behind it.
  */
 DZ_INLINE void idle(struct dz_executor *executor, struct dz_executor *running)
 {
     dz_current = &dz_outside;
-    if (!DZ_PORT_RETURN_SETS_EVENT)
-        change_state(executor, DZ_EXECUTOR_IDLE, NULL);
-    if (running != NULL ? !is_ready_fifo(executor)
-                        : !dz_executor_is_ready(executor)) {
+    if (DZ_PORT_RETURN_SETS_EVENT) {
+        dz_trace(DZ_EVENT_IDLE, executor, NULL);
+        dz_port_wait();
+        return;
+    }
+    change_state(executor, DZ_EXECUTOR_IDLE, NULL);
+    if (!dz_executor_is_ready(executor)) {
         dz_trace(DZ_EVENT_IDLE, executor, NULL);
         dz_port_wait();
     }
-    if (!DZ_PORT_RETURN_SETS_EVENT)
-        change_state(executor, DZ_EXECUTOR_POLLED, running);
+    change_state(executor, DZ_EXECUTOR_POLLED, running);
 }
 
 /* As a byte: gcc masks a volatile bool before it looks at it. */
