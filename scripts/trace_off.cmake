@@ -60,7 +60,7 @@ endfunction()
 
 set(sources ${names})
 list(FILTER sources INCLUDE REGEX "^(executor|sync)/.*\\.c$")
-list(FILTER sources EXCLUDE REGEX "(_test|/law(_run)?)\\.c$")
+list(FILTER sources EXCLUDE REGEX "(_test|/law(_[a-z]+)?|/strike_[a-z]+)\\.c$")
 foreach(optimisation -O2 -Os)
     foreach(source IN LISTS sources)
         compare(${source} ${optimisation})
