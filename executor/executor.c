@@ -182,9 +182,12 @@ static void dequeue(struct dz_executor *executor, struct dz_task *task)
 }
 
 /*
- * From the last line but one on a wake-up does nothing: no state but one says
- * that it has to do anything. A last wake-up from another core may still be on
- * its way to our queue.
+ * All of it in one critical section, the search, too. Behind `next` a wake-up
+ * does nothing: no state but one says that it has to do anything. A last
+ * wake-up from another core may still be on its way to our queue.
+ *
+ * Who interrupts us behind this must not find a task that is gone, or another
+ * one in its slot, as the one that runs.
  */
 void dz_task_end(struct dz_task *task)
 {
@@ -193,6 +196,7 @@ void dz_task_end(struct dz_task *task)
 
     dz_waiter_cancel(&task->waiter);
     key = dz_port_enter();
+    dz_current = &dz_outside;
     if (DZ_CORES > 1 && task->next != task)
         dz_executor_receive(dz_port_inbox(&executor->port));
     if (task->next != task)

@@ -685,6 +685,43 @@ static void an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll(
     end();
 }
 
+static void panic_in_a_handler(void *argument)
+{
+    (void)argument;
+    dz_panic("a handler's reason", __FILE__, __LINE__);
+}
+
+struct struck {
+    struct dz_task task;
+};
+
+/* The next critical section is that of its end. */
+static enum dz_poll struck_poll(struct struck *self)
+{
+    (void)self;
+    interrupt_at_next_unmask(panic_in_a_handler, NULL);
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(strucks, struct struck, struck_poll, 1)
+
+static void end_under_a_handler_that_panics(void)
+{
+    struct struck *struck;
+
+    begin();
+    (void)strucks_claim(&struck);
+    dz_executor_spawn(&executor, &struck->task);
+    pass();
+}
+
+static void a_handler_finds_no_task_behind_the_end_of_one(void **state)
+{
+    (void)state;
+    assert_says(
+        last_words_of(end_under_a_handler_that_panics), "a handler's reason");
+}
+
 static void spawn_b(void *argument)
 {
     dz_executor_spawn(&executor, argument);
@@ -1101,7 +1138,9 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(an_interrupt_wakes_a_task),
     TEST(an_interrupt_within_a_wake_up_loses_neither),
     TEST(an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll),
-    TEST(an_interrupt_spawns_a_task), TEST(spawning_a_task_twice_panics),
+    TEST(an_interrupt_spawns_a_task),
+    TEST(a_handler_finds_no_task_behind_the_end_of_one),
+    TEST(spawning_a_task_twice_panics),
     TEST(spawning_a_slot_that_was_not_claimed_panics),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),
