@@ -635,6 +635,39 @@ static void wake_it(void *argument)
     dz_task_wake(argument);
 }
 
+struct dozer {
+    struct dz_task task;
+    volatile bool done;
+    bool is_waiting;
+};
+
+/* The run loop looks at its queue without a critical section, so the interrupt
+ * comes behind that look. */
+static enum dz_poll dozer_poll(struct dozer *self)
+{
+    async (self) {
+        interrupt_at_next_unmask(wake_it, &self->task);
+        await(one_wake_up_poll(&self->is_waiting));
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(dozers, struct dozer, dozer_poll, 1)
+
+static void an_interrupt_behind_the_last_look_ends_the_wait(void **state)
+{
+    struct dozer *dozer;
+
+    (void)state;
+    begin();
+    (void)dozers_claim(&dozer);
+    dz_executor_spawn(&executor, &dozer->task);
+    (void)was_pended();
+    dz_executor_run_until(&executor, &dozer->done);
+    assert_null(dozer->task.pool);
+}
+
 static void an_interrupt_wakes_a_task(void **state)
 {
     struct noter *noter;
@@ -1135,6 +1168,7 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(a_task_has_the_name_of_its_pool_and_a_slot),
     TEST(run_until_ends_when_a_task_says_so),
     TEST(run_until_is_over_at_once_when_it_is_done),
+    TEST(an_interrupt_behind_the_last_look_ends_the_wait),
     TEST(an_interrupt_wakes_a_task),
     TEST(an_interrupt_within_a_wake_up_loses_neither),
     TEST(an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll),

@@ -96,9 +96,20 @@ struct dz_port_executor {
 #define DZ_PORT_ICSR_PENDSVSET (UINT32_C(1) << 28)
 #define DZ_PORT_ICSR_PENDSTSET (UINT32_C(1) << 26)
 
-/* An exception return sets the event register (Armv7-M Architecture Reference
- * Manual, B1.5.18; Armv6-M, B1.5.14). */
+/*
+ * An exception return sets the event register (Armv7-M Architecture Reference
+ * Manual, B1.5.18; Armv6-M, B1.5.14). But not that of a Cortex-M3 older than
+ * r2p1, of which there are many: that is its erratum 563915. It needs the SEV
+ * of a pend. The Cortex-M3 is the one core of Armv7-M without the DSP
+ * extension, so the compiler says which it is; the build may know better.
+ */
+#ifndef DZ_PORT_RETURN_SETS_EVENT
+#if defined(__ARM_ARCH_7M__)
+#define DZ_PORT_RETURN_SETS_EVENT 0
+#else
 #define DZ_PORT_RETURN_SETS_EVENT 1
+#endif
+#endif
 
 _Noreturn void dz_port_panic(const struct dz_panic *panic);
 void dz_port_wait(void);
@@ -168,7 +179,8 @@ static inline void dz_port_executor_init(struct dz_port_executor *executor)
 
 /*
  * Always both: a branch would take longer. Where the event is not asked for, it
- * costs nothing: an interrupt that is entered, or left, sets it in any case.
+ * costs a look at an empty queue at most, and an interrupt that is left nearly
+ * always sets it anyway.
  *
  * No barrier: what the task finds is in memory before the interrupt comes,
  * since a core sees its own stores in order. That the interrupt is pending

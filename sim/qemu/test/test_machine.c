@@ -236,7 +236,8 @@ __attribute__((used)) void test_dispatch(struct frame *frame)
     else
         leave_below(frame);
     innermost = here.outer;
-    test_port.event = true;
+    if (DZ_PORT_RETURN_SETS_EVENT)
+        test_port.event = true;
     pend_deferred();
 }
 
