@@ -33,7 +33,8 @@
  *    turns from empty to non-empty. While the executor itself runs, this is put
  *    off: its run loop looks at the queue again before it waits, and a poll, or
  *    a run_until that is done, pends once at its end if it leaves ready tasks
- *    behind.
+ *    behind. (Where interrupts end a wait by themselves, which the port says, a
+ *    run loop that waits is not pended either.)
  *  - Before it waits, a run loop looks at the queue one last time. That pass
  *    is no poll and no wake-up, and it is not counted as one.
  *  - Polls of one executor do not nest: what tries panics.
