@@ -99,8 +99,8 @@ static struct dz_run_queue *queue_of(const struct dz_task *task)
     return executor->queue;
 }
 
-/* A task that is about to end, or on its way from another core, is in no run
- * queue, though its state alone does not tell: so we look. */
+/* A task that is on its way from another core is in no run queue, though its
+ * state alone does not tell: so we look. */
 static void change(struct dz_task *task, uint8_t priority)
 {
     struct dz_run_queue *queue = queue_of(task);

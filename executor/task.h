@@ -45,7 +45,8 @@
  * What is guaranteed
  *  - The frame is all zero behind its task when it is claimed: no name either.
  *  - A slot is free again as soon as its task has returned, even with a
- *    wake-up pending: that wake-up is gone.
+ *    wake-up pending: that wake-up is gone. (To find it takes longer the more
+ *    tasks are ready, with interrupts off.)
  *  - A finished task may be woken by anyone at any time; nothing happens. If
  *    its slot is in use again, the new task is polled once more than needed.
  *  - A task woken any number of times before it runs is polled once. One that

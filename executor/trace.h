@@ -55,7 +55,8 @@ struct dz_await_place {
 };
 
 /* Supplied by a port that can be traced. Called in the context of the event:
- * wake, pend and unlock within a critical section. */
+ * spawn, wake, pend and end within a critical section, as all that happens
+ * under the lock of an object whose lock is one. */
 void dz_port_trace(
     enum dz_event event, const void *subject, const void *detail);
 

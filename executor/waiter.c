@@ -75,7 +75,10 @@ void dz_waiter_withdraw(struct dz_waiter *waiter)
 
 /* Only the task itself enters and leaves a custom place, so this needs no
  * critical section, and guards may take their time. (One way leads here under
- * a lock: dz_units_turn_to. See there.) */
+ * a lock: dz_units_take, where it is not checked for. A look before the lock,
+ * as dz_queue_turn_to takes one, is what each take would pay for. So in a wait
+ * that was forgotten, guards run with interrupts off if need be, and with the
+ * object as whoever locks it finds it.) */
 static void cancel_custom(struct dz_waiter *waiter)
 {
     struct dz_canceller *canceller = canceller_of(waiter);
