@@ -4,18 +4,19 @@
 
 /* compiler -- the attributes that all headers share */
 
+#include <stdint.h>
+
 #define DZ_INLINE static inline __attribute__((always_inline, unused))
 
 /* Of a function whose result says whether it has to be called again. */
 #define DZ_AWAITED __attribute__((warn_unused_result))
 
-/* The same value, of which the optimiser knows nothing. A variable of the size
- * of a register. */
-#define DZ_OPAQUE(variable)           \
-    __extension__({                   \
-        __asm__("" : "+r"(variable)); \
-        variable;                     \
-    })
+/* The same value, of which the optimiser knows nothing. */
+DZ_INLINE uintptr_t dz_opaque(uintptr_t value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
 
 /* Hints for the layout of hot paths. */
 #define DZ_LIKELY(condition) __builtin_expect(!!(condition), 1)

@@ -119,7 +119,7 @@ void dz_task_wake_exit(struct dz_task *task, dz_key key)
     struct dz_executor *here = dz_local.running;
     uintptr_t queued = (uintptr_t)task->next ^ (uintptr_t)task;
 
-    if (DZ_LIKELY(DZ_OPAQUE(queued) == 0)) {
+    if (DZ_LIKELY(dz_opaque(queued) == 0)) {
         if (DZ_UNLIKELY(task->executor != here || here->first != NULL)) {
             wake_anywhere(task, key);
             return;

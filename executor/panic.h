@@ -17,7 +17,8 @@
 #include "port.h"
 
 /* 0: a panic says nothing, and dz_port_panic is given NULL. For flash that has
- * no room for the texts. */
+ * no room for the texts: all of the program is built alike, with link-time
+ * optimisation, or what is passed to dz_panic stays. */
 #ifndef DZ_PANIC_DETAILS
 #define DZ_PANIC_DETAILS 1
 #endif

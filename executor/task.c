@@ -17,8 +17,9 @@ static bool claim_slot(struct dz_task *task, const struct dz_pool *pool)
     return is_free;
 }
 
-/* A slot is a few words, and memset is as long as a small program. Volatile, or
- * the compiler finds out what this is, and calls it. */
+/* A slot is a few words, of which DZ_TASK_POOL makes sure, and memset is as
+ * long as a small program. Volatile, or the compiler finds out what this is,
+ * and calls it. */
 static void clear(void *from, const void *end)
 {
     typedef uintptr_t __attribute__((may_alias)) word;

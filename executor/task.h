@@ -185,6 +185,8 @@ DZ_INLINE void dz_pool_poll(const struct dz_pool *pool, struct dz_task *task,
  * and the frame has that member. */
 #define DZ_TASK_POOL_WITH(NAME, type, body, how_many, ...)                     \
     _Static_assert(offsetof(type, task) == 0, "a frame starts with its task"); \
+    _Static_assert(sizeof(type) % sizeof(uintptr_t) == 0,                      \
+        "a frame is cleared by words: it must not be packed");                 \
     static type NAME##_slots[how_many];                                        \
     static const struct dz_pool NAME;                                          \
     static enum dz_poll NAME##_body(struct dz_task *task)                      \
