@@ -182,12 +182,12 @@ static void dequeue(struct dz_executor *executor, struct dz_task *task)
 }
 
 /*
- * All of it in one critical section, the search, too. Behind `next` a wake-up
- * does nothing: no state but one says that it has to do anything. A last
- * wake-up from another core may still be on its way to our queue.
+ * Behind the search and what it finds, a wake-up does nothing: no state but one
+ * says that it has to do anything. A last one from another core may still be on
+ * its way to our queue.
  *
- * Who interrupts us behind this must not find a task that is gone, or another
- * one in its slot, as the one that runs.
+ * Nobody is the current branch any more: who interrupts us behind this must not
+ * find a task that is gone, or another one in its slot.
  */
 void dz_task_end(struct dz_task *task)
 {
