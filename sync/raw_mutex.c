@@ -43,13 +43,15 @@ void dz_outside_misuse(const void *self, const struct dz_object *object)
 }
 
 /* Code outside tasks in thread mode sets things up and tears them down: it
- * may use what an executor in thread mode owns, and owns nothing itself. */
+ * may use what an executor in thread mode owns, and owns nothing itself. An
+ * interrupt is one context, whichever task it is that runs there, or that it
+ * interrupted, which not every port can tell apart. */
 static bool is_same(struct dz_context owner, struct dz_context user)
 {
     if (owner.port != user.port)
         return false;
-    return owner.executor == user.executor || owner.executor == NULL ||
-        user.executor == NULL;
+    return !dz_port_is_thread_mode() || owner.executor == user.executor ||
+        owner.executor == NULL || user.executor == NULL;
 }
 
 static void bind(struct dz_owner *owner, struct dz_context user)

@@ -491,6 +491,31 @@ static void a_wait_in_an_interrupt_says_the_same_of_all_objects(void **state)
     }
 }
 
+/* Of a task that it interrupts, whichever that is. */
+static void strike_now(void *argument)
+{
+    (void)argument;
+    interrupt_now(send_noop, NULL);
+}
+
+static void a_noop_object_of_an_interrupt_does_not_care_for_tasks(void **state)
+{
+    struct doer *doer;
+
+    (void)state;
+    noop = (struct noop_channel){0};
+    dz_executor_init(&first, "first");
+    dz_executor_init(&second, "second");
+    (void)doers_claim(&doer);
+    doer->thing = strike_now;
+    dz_executor_spawn(&first, &doer->task);
+    dz_executor_poll(&first);
+    (void)doers_claim(&doer);
+    doer->thing = strike_now;
+    dz_executor_spawn(&second, &doer->task);
+    dz_executor_poll(&second);
+}
+
 RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(a_noop_object_in_an_interrupt_while_locked_panics),
     TEST(a_noop_object_from_a_second_executor_panics),
@@ -508,4 +533,5 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(an_interrupt_that_locks_a_locked_noop_mutex_panics),
     TEST(a_thread_mode_mutex_in_an_interrupt_panics),
     TEST(a_wait_in_an_interrupt_says_the_same_of_all_objects),
-    TEST(the_example_of_the_header_works))
+    TEST(the_example_of_the_header_works),
+    TEST(a_noop_object_of_an_interrupt_does_not_care_for_tasks))
