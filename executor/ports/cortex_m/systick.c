@@ -95,9 +95,13 @@ static void check_rates(uint32_t core_hz, uint32_t interrupt_hz)
             __FILE__, __LINE__);
 }
 
-/* A core without a SysTick, which Armv6-M allows, reads as zeros. */
+/* A core without a SysTick, which Armv6-M allows, reads as zeros. With a reload
+ * value of 0 it does not count. */
 static void set_period(uint32_t period)
 {
+    if (period == 1)
+        dz_panic("a period of SysTick is of one cycle: take a lower rate",
+            __FILE__, __LINE__);
     *RELOAD = period - 1;
     if (*RELOAD != period - 1)
         dz_panic("a period of SysTick has more than 2^24 cycles, or the core "

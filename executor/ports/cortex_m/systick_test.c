@@ -103,6 +103,12 @@ static void start_with_a_long_period(void)
     dz_systick_start(BOARD_HZ, 1, PRIORITY);
 }
 
+/* What counts down from 0 does not count. */
+static void start_with_a_period_of_one(void)
+{
+    dz_systick_start(DZ_TICK_HZ, DZ_TICK_HZ, PRIORITY);
+}
+
 static void start_with_a_priority_too_many(void)
 {
     dz_systick_start(BOARD_HZ, INTERRUPT_HZ, 256);
@@ -116,6 +122,7 @@ static void rates_that_do_not_go_together_panic(void **state)
     assert_says(last_words_of(start_between_multiples), "core's clock");
     assert_says(last_words_of(start_without_interrupts), "SysTick's rate");
     assert_says(last_words_of(start_with_broken_ticks), "SysTick's rate");
+    assert_says(last_words_of(start_with_a_period_of_one), "of one cycle");
     assert_says(last_words_of(start_with_a_long_period), "2^24");
     assert_says(last_words_of(start_with_a_priority_too_many), "priority");
 }
