@@ -969,7 +969,6 @@ static void run_in_an_interrupt(void)
 static void a_run_loop_in_an_interrupt_panics(void **state)
 {
     (void)state;
-    needs_host("the port does not look whether it waits in an interrupt");
     assert_says(last_words_of(run_in_an_interrupt), "or in an interrupt");
 }
 

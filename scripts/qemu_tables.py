@@ -26,21 +26,24 @@ PINGPONGS = {
     "checked/{}": "doze with checks",
 }
 
-# What was asked of doze: text, benchmark, build, counter, limit.
+MINIMAL = tuple(f"size/pingpong_minimal_{mutex}" for mutex in MUTEXES)
+
+# What was asked of doze: text, benchmarks of which the largest counts, build,
+# counter, limit.
 BARS = (
-    *((f"round trip, {mutex}, -Os LTO", f"pingpong/{mutex}", "os_lto",
-       "instructions", limit)
+    *((f"instructions per round trip, {mutex.replace('_', ' ')}, -Os LTO",
+       [f"pingpong/{mutex}"], "os_lto", "instructions", limit)
       for mutex, limit in zip(MUTEXES, (240, 255, 250))),
-    ("interrupt to task, Signal, -Os LTO", "isr_to_task/signal", "os_lto",
-     "to_task", 80),
-    ("interrupt preempts a computing task, -Os LTO",
-     "preemption/interrupt_executor", "os_lto", "max", 150),
-    ("minimal ping-pong, -Os LTO, .text", "size/pingpong_minimal_noop",
-     "os_lto", "text", 1460),
-    ("minimal ping-pong, -Os LTO, .bss", "size/pingpong_minimal_noop",
-     "os_lto", "bss", 208),
-    ("RAM of an empty task", "ram/task", "os", "bytes", 32),
-    ("RAM of a channel of four words", "ram/channel_of_4_words", "os",
+    ("instructions from interrupt to task, Signal, -Os LTO",
+     ["isr_to_task/signal"], "os_lto", "to_task", 80),
+    ("instructions till an interrupt preempts a computing task, -Os LTO",
+     ["preemption/interrupt_executor"], "os_lto", "max", 150),
+    ("bytes of .text, largest minimal ping-pong, -Os LTO", MINIMAL, "os_lto",
+     "text", 1460),
+    ("bytes of .bss, largest minimal ping-pong, -Os LTO", MINIMAL, "os_lto",
+     "bss", 208),
+    ("bytes of RAM, empty task", ["ram/task"], "os", "bytes", 32),
+    ("bytes of RAM, channel of four words", ["ram/channel_of_4_words"], "os",
      "bytes", 40),
 )
 
@@ -83,7 +86,7 @@ def title_of(mutex):
 def number(value):
     """How a number is printed; a list is from and to."""
     if isinstance(value, list):
-        return " ... ".join(number(each) for each in value)
+        return " ... ".join(dict.fromkeys(number(each) for each in value))
     if isinstance(value, float):
         return f"{value:.9g}"
     return "" if value is None else str(value)
@@ -137,23 +140,35 @@ def minimal_table(found, builds, peers):
                      *(f".{section}" for section in SECTIONS)], lines)
 
 
+def rows_of(counters):
+    """Which counters have a row: a minimum shares that of its maximum."""
+    for counter in counters:
+        if counter.startswith("min"):
+            yield [counter, counter.replace("min", "max", 1)]
+        elif not (counter.startswith("max")
+                  and counter.replace("max", "min", 1) in counters):
+            yield [counter]
+
+
 def family_table(found, builds, peers, families):
-    """A row for each counter of each benchmark of some families."""
+    """The counters of each benchmark of some families."""
     lines = []
     for name, counted in found.items():
         if name.split("/")[0] not in families:
             continue
         counters = dict.fromkeys(counter for each in counted.values()
                                  for counter in each if counter != "stack")
-        for counter in counters:
-            others = peers["rows"].get(f"{name} {counter}", {})
-            lines.append([f"{name}: {counter}",
-                          *(number(value_of(found, name, build, counter))
-                            for build in builds),
+        for row in rows_of(counters):
+            others = {who: value for counter in row for who, value in
+                      peers["rows"].get(f"{name} {counter}", {}).items()
+                      if who != "source"}
+            lines.append([f"{name}: {' ... '.join(row)}",
+                          *(number([value_of(found, name, build, counter)
+                                    for counter in row]) for build in builds),
                           "; ".join(f"{who} {number(value)}"
-                                    for who, value in others.items()
-                                    if who != "source")])
-    return markdown(["", *titles(builds), "others"], lines)
+                                    for who, value in others.items())])
+    return markdown(["in instructions (_us: in microseconds)",
+                     *titles(builds), "others"], lines)
 
 
 def stack_table(found, builds):
@@ -165,17 +180,22 @@ def stack_table(found, builds):
     return markdown(["bytes of stack at the deepest", *titles(builds)], lines)
 
 
+def largest(values):
+    values = list(values)
+    return None if None in values else max(values)
+
+
 def bars(found, builds, peers):
     """(what is asked, limit, what is) of each bar."""
-    for text, name, build, counter, limit in BARS:
-        yield text, limit, value_of(found, name, build, counter)
+    for text, names, build, counter, limit in BARS:
+        yield text, limit, largest(value_of(found, name, build, counter)
+                                   for name in names)
     best = peers["pingpong"][0]
     for mutex in MUTEXES:
-        values = [value_of(found, f"pingpong/{mutex}", build, "instructions")
-                  for build in builds]
-        yield (f"round trip, {mutex}, the slowest build, against "
-               f"{best['who']}", best[mutex] - 1,
-               None if None in values else max(values))
+        yield (f"instructions per round trip, {title_of(mutex)}, slowest build "
+               f"(below {best['who']})", best[mutex] - 1,
+               largest(value_of(found, f"pingpong/{mutex}", build,
+                                "instructions") for build in builds))
 
 
 def bars_table(found, builds, peers):

@@ -11,25 +11,22 @@
  *     ... ROW__OPERATION(...)      a function that does the operation, and
  *                                  nothing else
  *
- * A row is called as its objects are, with _ for blanks. The first row is what
- * every program has: its code is not counted again in the others.
+ * A row is called as its objects are, with _ for blanks; those of objects.h
+ * that have no operations are left out. The first row is what every program
+ * has: its code is not counted again in the others.
  */
 
-#include "doze.h"
+#include "scripts/objects.h"
 
 #define RAM(row, type) char row##__ram[sizeof(type)];
 
-/* ---- executor */
+OBJECTS(RAM)
 
-struct empty {
-    struct dz_task task;
-};
+/* ---- executor */
 
 enum dz_poll empty_poll(struct empty *self);
 
 DZ_TASK_POOL(empties, struct empty, empty_poll, 1)
-
-RAM(executor, struct dz_executor)
 
 void executor__init(struct dz_executor *self)
 {
@@ -72,13 +69,6 @@ void interrupt_executor__poll(struct dz_executor *self)
 
 /* ---- executor by priority */
 
-struct priority_executor {
-    struct dz_executor executor;
-    struct dz_priority_queue queue;
-};
-
-RAM(executor_by_priority, struct priority_executor)
-
 void executor_by_priority__init(struct priority_executor *self)
 {
     dz_executor_init_priority(&self->executor, &self->queue, "main");
@@ -90,13 +80,6 @@ void executor_by_priority__set(struct dz_task *task, unsigned priority)
 }
 
 /* ---- executor by deadline */
-
-struct deadline_executor {
-    struct dz_executor executor;
-    struct dz_deadline_queue queue;
-};
-
-RAM(executor_by_deadline, struct deadline_executor)
 
 void executor_by_deadline__init(struct deadline_executor *self)
 {
@@ -110,21 +93,12 @@ void executor_by_deadline__set(struct dz_task *task, uint64_t deadline)
 
 /* ---- task */
 
-RAM(task, struct empty)
-
 enum dz_poll task__yield(void)
 {
     return dz_yield_poll();
 }
 
 /* ---- task with a timer */
-
-struct sleeper {
-    struct dz_task task;
-    struct dz_timer timer;
-};
-
-RAM(task_with_a_timer, struct sleeper)
 
 enum dz_poll task_with_a_timer__wait(
     struct sleeper *self, struct dz_duration duration)
@@ -134,16 +108,9 @@ enum dz_poll task_with_a_timer__wait(
 
 /* ---- task with a deadline */
 
-struct urgent {
-    struct dz_task task;
-    struct dz_deadline deadline;
-};
-
 enum dz_poll urgent_poll(struct urgent *self);
 
 DZ_TASK_POOL_DEADLINE(urgents, struct urgent, urgent_poll, 1)
-
-RAM(task_with_a_deadline, struct urgent)
 
 void task_with_a_deadline__set(struct urgent *self, uint64_t deadline)
 {
@@ -152,16 +119,9 @@ void task_with_a_deadline__set(struct urgent *self, uint64_t deadline)
 
 /* ---- task that can be cancelled */
 
-struct download {
-    struct dz_task task;
-    struct dz_cancellation cancellation;
-};
-
 enum dz_poll download_poll(struct download *self);
 
 DZ_TASK_POOL_CANCELLABLE(downloads, struct download, download_poll, 1)
-
-RAM(task_that_can_be_cancelled, struct download)
 
 enum dz_status task_that_can_be_cancelled__claim(struct download **frame)
 {
@@ -174,8 +134,6 @@ void task_that_can_be_cancelled__cancel(struct download *self)
 }
 
 /* ---- guard */
-
-RAM(guard, struct dz_guard)
 
 void guard__enter(struct dz_guard *self, void (*drop)(struct dz_guard *guard))
 {
@@ -198,8 +156,6 @@ void block_on__await(enum dz_poll (*poll)(void *argument), void *argument)
 
 /* ---- ticker */
 
-RAM(ticker, struct dz_ticker)
-
 void ticker__init(struct dz_ticker *self, struct dz_duration period)
 {
     dz_ticker_init(self, period, DZ_TICKER_SKIP);
@@ -215,16 +171,12 @@ enum dz_poll ticker__tick(struct dz_ticker *self)
 enum dz_poll first_poll(void);
 enum dz_poll second_poll(void);
 
-RAM(select_of_2, struct dz_select2)
-
 enum dz_poll select_of_2__await(struct dz_select2 *self)
 {
     return dz_select2(self, first_poll(), second_poll());
 }
 
 /* ---- timeout */
-
-RAM(timeout, struct dz_timeout)
 
 enum dz_poll timeout__await(
     struct dz_timeout *self, struct dz_duration duration)
@@ -234,16 +186,12 @@ enum dz_poll timeout__await(
 
 /* ---- join of 2 */
 
-RAM(join_of_2, struct dz_join2)
-
 enum dz_poll join_of_2__await(struct dz_join2 *self)
 {
     return dz_join2(self, first_poll(), second_poll());
 }
 
 /* ---- atomic waker */
-
-RAM(atomic_waker, struct dz_atomic_waker)
 
 void atomic_waker__register(struct dz_atomic_waker *self)
 {
@@ -257,9 +205,6 @@ void atomic_waker__wake(struct dz_atomic_waker *self)
 
 /* ---- barrier of 3 */
 
-DZ_BARRIER_DEFINE(trio, 3, DZ_CRITICAL_SECTION)
-RAM(barrier_of_3, struct trio)
-
 enum dz_poll barrier_of_3__wait(struct trio *self)
 {
     return trio_wait(self);
@@ -272,9 +217,6 @@ unsigned barrier_of_3__waiting(struct trio *self)
 
 /* ---- blocking mutex of a word */
 
-DZ_BLOCKING_MUTEX_DEFINE(word_mutex, uint32_t, DZ_CRITICAL_SECTION)
-RAM(blocking_mutex_of_a_word, struct word_mutex)
-
 uint32_t *blocking_mutex_of_a_word__lock(struct word_mutex *self, dz_key *key)
 {
     return word_mutex_lock(self, key);
@@ -286,9 +228,6 @@ void blocking_mutex_of_a_word__unlock(struct word_mutex *self, dz_key key)
 }
 
 /* ---- channel of 4 words */
-
-DZ_CHANNEL_DEFINE(word_channel, uint32_t, 4, DZ_CRITICAL_SECTION)
-RAM(channel_of_4_words, struct word_channel)
 
 enum dz_poll channel_of_4_words__send(
     struct word_channel *self, const uint32_t *word)
@@ -345,9 +284,6 @@ unsigned channel_of_4_words__free(struct word_channel *self)
 
 /* ---- event flags */
 
-DZ_EVENT_FLAGS_DEFINE(some_flags, DZ_CRITICAL_SECTION)
-RAM(event_flags, struct some_flags)
-
 enum dz_poll event_flags__wait_any(
     struct some_flags *self, uint32_t mask, uint32_t *flags)
 {
@@ -399,11 +335,6 @@ uint32_t event_flags__try_take_all(struct some_flags *self, uint32_t mask)
 
 /* ---- lazy lock of a word */
 
-void make_word(uint32_t *word);
-
-DZ_LAZY_LOCK_DEFINE(word_lazy_lock, uint32_t, make_word, DZ_CRITICAL_SECTION)
-RAM(lazy_lock_of_a_word, struct word_lazy_lock)
-
 uint32_t *lazy_lock_of_a_word__get(struct word_lazy_lock *self)
 {
     return word_lazy_lock_get(self);
@@ -416,13 +347,6 @@ bool lazy_lock_of_a_word__is_made(struct word_lazy_lock *self)
 
 /* ---- multi waker of 4 */
 
-struct multi_waker {
-    struct dz_multi_waker wakers;
-    struct dz_task *slots[4];
-};
-
-RAM(multi_waker_of_4, struct multi_waker)
-
 void multi_waker_of_4__register(struct dz_multi_waker *self)
 {
     dz_multi_waker_register(self);
@@ -434,9 +358,6 @@ void multi_waker_of_4__wake(struct dz_multi_waker *self)
 }
 
 /* ---- mutex of a word */
-
-DZ_MUTEX_DEFINE(async_word_mutex, uint32_t, DZ_CRITICAL_SECTION)
-RAM(mutex_of_a_word, struct async_word_mutex)
 
 enum dz_poll mutex_of_a_word__lock(
     struct async_word_mutex *self, uint32_t **word)
@@ -455,9 +376,6 @@ void mutex_of_a_word__unlock(struct async_word_mutex *self)
 }
 
 /* ---- once lock of a word */
-
-DZ_ONCE_LOCK_DEFINE(word_once_lock, uint32_t, DZ_CRITICAL_SECTION)
-RAM(once_lock_of_a_word, struct word_once_lock)
 
 enum dz_poll once_lock_of_a_word__get(
     struct word_once_lock *self, const uint32_t **word)
@@ -488,9 +406,6 @@ bool once_lock_of_a_word__try_take(struct word_once_lock *self, uint32_t *word)
 }
 
 /* ---- pipe of 16 bytes */
-
-DZ_PIPE_DEFINE(byte_pipe, 16, DZ_CRITICAL_SECTION)
-RAM(pipe_of_16_bytes, struct byte_pipe)
 
 enum dz_poll pipe_of_16_bytes__write(
     struct byte_pipe *self, const void *bytes, size_t len, size_t *count)
@@ -562,15 +477,6 @@ size_t pipe_of_16_bytes__free(struct byte_pipe *self)
 
 /* ---- priority channel of 4 words */
 
-static bool is_less(const uint32_t *one, const uint32_t *other)
-{
-    return *one < *other;
-}
-
-DZ_PRIORITY_CHANNEL_DEFINE(
-    word_priority_channel, uint32_t, 4, is_less, DZ_CRITICAL_SECTION)
-RAM(priority_channel_of_4_words, struct word_priority_channel)
-
 enum dz_poll priority_channel_of_4_words__send(
     struct word_priority_channel *self, const uint32_t *word)
 {
@@ -637,9 +543,6 @@ unsigned priority_channel_of_4_words__free(struct word_priority_channel *self)
 
 /* ---- pubsub of 4 words */
 
-DZ_PUBSUB_DEFINE(word_pubsub, uint32_t, 4, DZ_CRITICAL_SECTION)
-RAM(pubsub_of_4_words, struct word_pubsub)
-
 enum dz_poll pubsub_of_4_words__publish(
     struct word_pubsub *self, const uint32_t *word)
 {
@@ -674,8 +577,6 @@ unsigned pubsub_of_4_words__free(struct word_pubsub *self)
 }
 
 /* ---- subscriber of a pubsub */
-
-RAM(subscriber_of_a_pubsub, struct word_pubsub_subscriber)
 
 void subscriber_of_a_pubsub__subscribe(
     struct word_pubsub_subscriber *self, struct word_pubsub *pubsub)
@@ -712,9 +613,6 @@ unsigned subscriber_of_a_pubsub__lagged(struct word_pubsub_subscriber *self)
 
 /* ---- rpc of words */
 
-DZ_RPC_DEFINE(word_rpc, uint32_t, uint32_t, DZ_CRITICAL_SECTION)
-RAM(rpc_of_words, struct word_rpc)
-
 enum dz_poll rpc_of_words__call(
     struct word_rpc *self, const uint32_t *question, uint32_t *answer)
 {
@@ -748,9 +646,6 @@ void rpc_of_words__put_back(struct word_rpc *self)
 
 /* ---- rwlock of a word */
 
-DZ_RWLOCK_DEFINE(word_rwlock, uint32_t, DZ_CRITICAL_SECTION)
-RAM(rwlock_of_a_word, struct word_rwlock)
-
 enum dz_poll rwlock_of_a_word__read(
     struct word_rwlock *self, const uint32_t **word)
 {
@@ -783,9 +678,6 @@ void rwlock_of_a_word__unlock_write(struct word_rwlock *self)
 }
 
 /* ---- semaphore */
-
-DZ_SEMAPHORE_DEFINE(permits, 4, DZ_CRITICAL_SECTION)
-RAM(semaphore, struct permits)
 
 enum dz_poll semaphore__acquire(struct permits *self, unsigned count)
 {
@@ -826,9 +718,6 @@ unsigned semaphore__free(struct permits *self)
 
 /* ---- signal of a word */
 
-DZ_SIGNAL_DEFINE(word_signal, uint32_t, DZ_CRITICAL_SECTION)
-RAM(signal_of_a_word, struct word_signal)
-
 void signal_of_a_word__send(struct word_signal *self, uint32_t word)
 {
     word_signal_send(self, word);
@@ -856,8 +745,6 @@ bool signal_of_a_word__is_sent(struct word_signal *self)
 
 /* ---- waker */
 
-RAM(waker, struct dz_waker)
-
 void waker__register(struct dz_waker *self)
 {
     dz_waker_register(self);
@@ -869,9 +756,6 @@ void waker__wake(struct dz_waker *self)
 }
 
 /* ---- watch of a word */
-
-DZ_WATCH_DEFINE(word_watch, uint32_t, DZ_CRITICAL_SECTION)
-RAM(watch_of_a_word, struct word_watch)
 
 void watch_of_a_word__send(struct word_watch *self, uint32_t word)
 {
@@ -907,8 +791,6 @@ bool watch_of_a_word__try_get(struct word_watch *self, uint32_t *word)
 
 /* ---- receiver of a watch */
 
-RAM(receiver_of_a_watch, struct word_watch_receiver)
-
 enum dz_poll receiver_of_a_watch__get(
     struct word_watch_receiver *self, uint32_t *word)
 {
@@ -941,9 +823,6 @@ bool receiver_of_a_watch__try_changed(
 }
 
 /* ---- zerocopy channel of 4 words */
-
-DZ_ZEROCOPY_DEFINE(word_zerocopy, uint32_t, 4, DZ_CRITICAL_SECTION)
-RAM(zerocopy_channel_of_4_words, struct word_zerocopy)
 
 enum dz_poll zerocopy_channel_of_4_words__reserve(
     struct word_zerocopy *self, uint32_t **word)

@@ -177,7 +177,7 @@ def read_rows(unit):
     for entry in rows.values():
         if "ram" not in entry:
             raise Stop(1, f"{SOURCE}: {entry['name']} has no RAM(...)")
-    return list(rows.values())
+    return [entry for entry in rows.values() if entry["operations"]]
 
 
 def ram_of_others(row):
@@ -189,7 +189,13 @@ def order(symbol):
     """Where it stands in sizes.c: a compiler writes symbols in an order of its
     own."""
     row, _, what = symbol.partition("__")
-    return TEXT.find(f"RAM({row},"), TEXT.find(f"{row}__{what}(")
+    return place_of(row), TEXT.find(f"{row}__{what}(")
+
+
+def place_of(row):
+    """Where the first operation of a row stands in sizes.c."""
+    found = re.search(rf"\b{row}__", TEXT)
+    return found.start() if found else -1
 
 
 def measure(program):

@@ -78,7 +78,7 @@ def test_what_every_program_has_is_counted_once(measured):
 
 
 def test_rows_are_in_the_order_of_the_source(measured):
-    places = [sizes.TEXT.index(f"RAM({name.replace(' ', '_')},")
+    places = [sizes.TEXT.index(f" {name.replace(' ', '_')}__")
               for name in measured]
     assert places == sorted(places)
 

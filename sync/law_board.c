@@ -16,13 +16,7 @@
 #include "sync/law_episode.h"
 #include "sync/law_machine.h"
 
-/* (DDI0479, 4.4.) */
-#define WATCHDOG_LOAD ((volatile uint32_t *)UINT32_C(0x40008000))
-#define WATCHDOG_CONTROL ((volatile uint32_t *)UINT32_C(0x40008008))
-#define WATCHDOG_CLEAR ((volatile uint32_t *)UINT32_C(0x4000800C))
-
 enum {
-    WATCHDOG_INTERRUPT = 1,   /* it counts, and interrupts */
     PATIENCE = 20 * BOARD_HZ, /* 78 million instructions for an episode */
     LOWEST_PRIORITY = 0xFF,
     NMI = 2,
@@ -133,7 +127,7 @@ __attribute__((naked)) void NMI_Handler(void)
 
 void law_watch(void)
 {
-    *WATCHDOG_CLEAR = 1;
+    board_watch(PATIENCE);
 }
 
 /* One alone is told as it happens. */
@@ -145,9 +139,7 @@ bool law_survives(void (*run)(void))
     law_told = &told;
     law_is_loud = getenv("DOZE_EPISODE") != NULL;
     board_enable(BOARD_SOFTWARE0_IRQ, LOWEST_PRIORITY);
-    *WATCHDOG_LOAD = PATIENCE;
-    *WATCHDOG_CONTROL = WATCHDOG_INTERRUPT;
     run();
-    *WATCHDOG_CONTROL = 0;
+    board_watch(0);
     return true;
 }

@@ -84,7 +84,7 @@ extern const struct law *law_now;
 extern unsigned law_type;                  /* the configuration: its number, */
 extern const struct dz_object *law_object; /* and what it is */
 extern bool law_is_loud;                   /* what happens is told */
-extern uint64_t law_seed;                  /* its lower half counts */
+extern uint32_t law_seed; /* the lower half of what was given */
 
 /* To standard error, if law_is_loud. */
 void law_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -162,11 +162,11 @@ static void tell_failure(long number)
     law_say_type();
     law_say(", %u steps:\n", episode.count);
     if (law_still_fails(&episode))
-        law_say("Again: DOZE_SEED=%llu DOZE_EPISODE=%ld %s\n",
-            (unsigned long long)law_seed, number, program());
+        law_say("Again: DOZE_SEED=%lu DOZE_EPISODE=%ld %s\n",
+            (unsigned long)law_seed, number, program());
     else
-        law_say("It takes the episodes before it.\nAgain: DOZE_SEED=%llu %s\n",
-            (unsigned long long)law_seed, program());
+        law_say("It takes the episodes before it.\nAgain: DOZE_SEED=%lu %s\n",
+            (unsigned long)law_seed, program());
     law_is_loud = false;
 }
 

@@ -18,7 +18,7 @@ enum {
 
 #define DIGEST_BEGIN UINT32_C(0x811c9dc5) /* FNV's */
 
-uint64_t law_seed;
+uint32_t law_seed;
 
 /* ---- Episodes from a seed. */
 
@@ -96,8 +96,9 @@ struct law_episode law_choose_episode(long number)
 
     law_type = (unsigned)((unsigned long)number % law_now->type_count);
     law_object = law_now->types[law_type];
-    random_state =
-        (law_seed << 32 ^ (uint64_t)number) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    random_state = ((uint64_t)law_seed << 32 ^ (uint64_t)number) *
+            UINT64_C(0x9e3779b97f4a7c15) |
+        1;
     for (unsigned i = 0; i < LAW_STEPS; i++)
         episode.moves[i] = choose_move();
     return episode;
@@ -176,7 +177,7 @@ static void choose_episodes(void)
 {
     long count = (long)number_from("DOZE_STEPS", STEPS) / LAW_STEPS + 1;
 
-    law_seed = number_from("DOZE_SEED", 1);
+    law_seed = (uint32_t)number_from("DOZE_SEED", 1);
     printf("DOZE_SEED=%lu\n", (unsigned long)law_seed);
     last_episode = count * (long)law_now->type_count - 1;
     if (getenv("DOZE_EPISODE") != NULL) {

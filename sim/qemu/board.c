@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-/* The dual timer's first timer, and UART 0. (DDI0479, 4.5 and 4.3.) */
+/* The dual timer's first timer, UART 0, and the watchdog. (DDI0479.) */
 #define COUNTER_CONTROL ((volatile uint32_t *)UINT32_C(0x40002008))
 #define UART_DATA ((volatile uint32_t *)UINT32_C(0x40004000))
 #define UART_STATE ((volatile uint32_t *)UINT32_C(0x40004004))
 #define UART_CONTROL ((volatile uint32_t *)UINT32_C(0x40004008))
 #define UART_DIVIDER ((volatile uint32_t *)UINT32_C(0x40004010))
+#define WATCHDOG_LOAD ((volatile uint32_t *)UINT32_C(0x40008000))
+#define WATCHDOG_CONTROL ((volatile uint32_t *)UINT32_C(0x40008008))
 
 enum {
     COUNTER_ENABLE = 0x80, /* free-running, no interrupt, not prescaled, */
@@ -16,6 +18,7 @@ enum {
     UART_FULL = 1,
     UART_TRANSMIT = 1,
     UART_FASTEST = 16,
+    WATCHDOG_INTERRUPT = 1, /* it counts, and interrupts */
 };
 
 /* The core's interrupt controller. */
@@ -44,6 +47,13 @@ void board_pend(int interrupt)
 
     SET_PENDING[number / 32] = UINT32_C(1) << number % 32;
     __asm__ volatile("dsb\n\tisb" : : : "memory");
+}
+
+/* To load it is to begin anew. */
+void board_watch(uint32_t counts)
+{
+    *WATCHDOG_LOAD = counts;
+    *WATCHDOG_CONTROL = counts != 0 ? WATCHDOG_INTERRUPT : 0;
 }
 
 void board_write(const char *text, size_t len)

@@ -64,6 +64,10 @@ void board_enable(int interrupt, uint8_t priority);
 /* Makes it pending. */
 void board_pend(int interrupt);
 
+/* From now on, so many counts of BOARD_HZ without another call are an NMI, also
+ * while interrupts are off. 0: not any more. */
+void board_watch(uint32_t counts);
+
 /* Writes to the UART. It takes as many instructions as the loop has. */
 void board_write(const char *text, size_t len);
 void board_print(const char *text);

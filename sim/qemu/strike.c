@@ -27,11 +27,6 @@
 #include "executor/panic.h"
 #include "sim/qemu/board.h"
 
-/* (Arm DDI0479, 4.6.) */
-#define WATCHDOG_LOAD ((volatile uint32_t *)UINT32_C(0x40008000))
-#define WATCHDOG_CONTROL ((volatile uint32_t *)UINT32_C(0x40008008))
-#define WATCHDOG_CLEAR ((volatile uint32_t *)UINT32_C(0x4000800C))
-
 enum {
     PRIORITY = 1, /* the more urgent one */
     EXECUTOR_PRIORITY = 2,
@@ -292,7 +287,7 @@ static void run_once(void)
     strike_time = 0;
     strike_alarm = UINT64_MAX;
     current->prepare();
-    *WATCHDOG_CLEAR = 1;
+    board_watch(LONGEST);
     has_struck = false;
     run_from(target * 32 / 5);
     if (!has_struck)
@@ -308,8 +303,6 @@ static void begin(const struct strike *scenario)
     BOARD_TIMER0->reload = UINT32_MAX;
     BOARD_TIMER0->control = BOARD_TIMER_ENABLE | BOARD_TIMER_INTERRUPT;
     board_enable(BOARD_TIMER0_IRQ, PRIORITY);
-    *WATCHDOG_LOAD = LONGEST;
-    *WATCHDOG_CONTROL = 1;
 }
 
 static unsigned long total;
@@ -327,7 +320,7 @@ void strike_everywhere(const struct strike *scenario)
             strike_fail("it neither ends nor sleeps without the interrupt");
         target += look_at_position();
     }
-    *WATCHDOG_CONTROL = 0;
+    board_watch(0);
     current = NULL;
     total += positions;
     printf("%s: %lu positions, %lu instructions\n", scenario->name, positions,
