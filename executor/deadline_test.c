@@ -213,6 +213,19 @@ static enum dz_poll reply_poll(struct reply *self)
 
 DZ_TASK_POOL_DEADLINE(replies, struct reply, reply_poll, 4)
 
+static void a_pool_with_deadlines_is_busy_when_all_its_slots_are(void **state)
+{
+    struct reply *reply;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(replies_claim(&reply), DZ_OK);
+    assert_int_equal(replies_claim(&reply), DZ_BUSY);
+    for (int i = 0; i < 4; i++)
+        dz_task_release(&replies_slots[i].task);
+}
+
 static void the_example_of_the_header_works(void **state)
 {
     const uint64_t now = 1000;
@@ -240,4 +253,5 @@ RUN_TESTS(SORTED_TESTS, TEST(the_earliest_deadline_runs_first),
     TEST(it_ignores_priorities),
     TEST(spawning_a_task_without_a_deadline_panics),
     TEST(setting_a_deadline_that_there_is_no_place_for_panics),
+    TEST(a_pool_with_deadlines_is_busy_when_all_its_slots_are),
     TEST(the_example_of_the_header_works))

@@ -615,6 +615,7 @@ static void run_until_ends_when_a_task_says_so(void **state)
     dz_executor_run_until(&executor, &finisher->done);
     assert_true(finisher->done);
     assert_null(finisher->task.pool);
+    assert_ptr_equal(dz_current, &dz_outside);
 }
 
 static void run_until_is_over_at_once_when_it_is_done(void **state)
@@ -755,6 +756,83 @@ static void a_handler_finds_no_task_behind_the_end_of_one(void **state)
         last_words_of(end_under_a_handler_that_panics), "a handler's reason");
 }
 
+/* Sleeps until an interrupt wakes it, and then wakes another task. */
+struct napper {
+    struct dz_task task;
+    bool is_waiting;
+    struct dz_task *wakes;
+    bool has_pended;
+    volatile bool done;
+};
+
+static enum dz_poll napper_poll(struct napper *self)
+{
+    async (self) {
+        await(one_wake_up_poll(&self->is_waiting));
+        (void)was_pended();
+        dz_task_wake(self->wakes);
+        self->has_pended = was_pended();
+        self->done = true;
+    }
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(nappers, struct napper, napper_poll, 1)
+
+static struct napper *napper;
+static const struct dz_waiter *current_in_wait;
+
+static uint64_t no_time(void)
+{
+    return 0;
+}
+
+static void set_no_alarm(uint64_t at)
+{
+    (void)at;
+}
+
+static void wake_napper_in_wait(void)
+{
+    current_in_wait = dz_current;
+    interrupt_now(wake_it, &napper->task);
+}
+
+static const struct test_clock clock_that_wakes = {
+    .now = no_time,
+    .set_alarm = set_no_alarm,
+    .wait = wake_napper_in_wait,
+};
+
+/* Starts a run loop that waits once, behind the poll of a task. */
+static void run_until_it_was_woken(void)
+{
+    begin();
+    use_clock(&clock_that_wakes);
+    (void)nappers_claim(&napper);
+    napper->wakes = &spawn('a', 2)->task;
+    dz_executor_spawn(&executor, &napper->task);
+    current_in_wait = NULL;
+    (void)was_pended();
+    dz_executor_run_until(&executor, &napper->done);
+    pass();
+    assert_string_equal(trail, "aa");
+}
+
+static void a_run_loop_that_waits_is_outside_tasks(void **state)
+{
+    (void)state;
+    run_until_it_was_woken();
+    assert_ptr_equal(current_in_wait, &dz_outside);
+}
+
+static void a_run_loop_that_goes_on_is_not_pended(void **state)
+{
+    (void)state;
+    run_until_it_was_woken();
+    assert_false(napper->has_pended);
+}
+
 static void spawn_b(void *argument)
 {
     dz_executor_spawn(&executor, argument);
@@ -850,12 +928,15 @@ struct patron {
     struct dz_task task;
     struct dz_executor *other;
     struct dz_task *after; /* who runs behind that */
+    struct dz_task *wakes; /* at last, if it is not NULL */
 };
 
 static enum dz_poll patron_poll(struct patron *self)
 {
     dz_executor_poll(self->other);
     self->after = dz_task_current();
+    if (self->wakes != NULL)
+        dz_task_wake(self->wakes);
     return DZ_READY;
 }
 
@@ -878,6 +959,30 @@ static void a_task_that_polls_another_executor_is_itself_again(void **state)
 
     assert_string_equal(trail, "a");
     assert_ptr_equal(patron->after, &patron->task);
+}
+
+static void a_task_that_has_polled_another_executor_can_pend_it(void **state)
+{
+    struct dz_executor other;
+    struct patron *patron;
+    struct noter *noter;
+
+    (void)state;
+    begin();
+    dz_executor_init(&other, "other");
+    noter = claim('a', 2);
+    dz_executor_spawn(&other, &noter->task);
+    (void)patrons_claim(&patron);
+    patron->other = &other;
+    patron->wakes = &noter->task;
+    dz_executor_spawn(&executor, &patron->task);
+    (void)was_pended();
+
+    pass();
+
+    assert_true(was_pended());
+    dz_executor_poll(&other);
+    assert_string_equal(trail, "aa");
 }
 
 /* Puts a waiting task in an inbox, as another core does that wakes it. */
@@ -969,7 +1074,8 @@ static void run_in_an_interrupt(void)
 static void a_run_loop_in_an_interrupt_panics(void **state)
 {
     (void)state;
-    assert_says(last_words_of(run_in_an_interrupt), "or in an interrupt");
+    assert_says(last_words_of(run_in_an_interrupt),
+        "a run loop within another, or in an interrupt");
 }
 
 static void wait_masked(void)
@@ -1171,6 +1277,8 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(an_interrupt_wakes_a_task),
     TEST(an_interrupt_within_a_wake_up_loses_neither),
     TEST(an_interrupt_within_a_wake_up_of_the_same_task_is_one_poll),
+    TEST(a_run_loop_that_waits_is_outside_tasks),
+    TEST(a_run_loop_that_goes_on_is_not_pended),
     TEST(an_interrupt_spawns_a_task),
     TEST(a_handler_finds_no_task_behind_the_end_of_one),
     TEST(spawning_a_task_twice_panics),
@@ -1178,6 +1286,7 @@ RUN_TESTS(TEST(a_pass_without_tasks_does_nothing),
     TEST(releasing_a_spawned_task_panics),
     TEST(an_executor_that_is_run_within_itself_panics),
     TEST(a_task_that_polls_another_executor_is_itself_again),
+    TEST(a_task_that_has_polled_another_executor_can_pend_it),
     TEST(what_other_cores_wake_runs_in_the_order_of_its_wake_ups),
     TEST(spawning_from_another_thread_panics),
     TEST(run_until_pends_what_it_leaves_ready),

@@ -251,6 +251,73 @@ static void run_until_ends_though_a_task_always_yields(void **state)
     assert_true(was_pended());
 }
 
+static void be_done_and_spawn_y(void)
+{
+    done = true;
+    y = spawn('y', 5);
+}
+
+static void spawn_x_in_handler(void *argument)
+{
+    (void)argument;
+    x = spawn('x', 5);
+    x->act = be_done_and_spawn_y;
+}
+
+static void spawn_x_in_wait(void)
+{
+    interrupt_now(spawn_x_in_handler, NULL);
+}
+
+static uint64_t no_time(void)
+{
+    return 0;
+}
+
+static void set_no_alarm(uint64_t at)
+{
+    (void)at;
+}
+
+static void a_run_loop_sleeps_until_a_task_is_ready(void **state)
+{
+    static const struct test_clock clock = {
+        .now = no_time,
+        .set_alarm = set_no_alarm,
+        .wait = spawn_x_in_wait,
+    };
+
+    (void)state;
+    begin();
+    use_clock(&clock);
+    done = false;
+    dz_executor_run_until(&executor, &done);
+    assert_string_equal(trail, "x");
+    assert_true(dz_executor_is_ready(&executor));
+    pass();
+    assert_string_equal(trail, "xy");
+}
+
+/* Spawns x as another core does: it is in the inbox of this one. */
+static void a_task_on_its_way_from_another_core_can_be_changed(void **state)
+{
+    struct dz_task *inbox;
+
+    (void)state;
+    begin();
+    x = claim('x');
+    x->task.executor = &executor;
+    inbox = &x->task;
+    set_urgency(&x->task, 4);
+    set_urgency(&x->task, 5);
+    spawn('y', 5);
+    spawn('z', 5);
+    set_urgency(&x->task, 6);
+    dz_executor_receive(&inbox);
+    pass();
+    assert_string_equal(trail, "xyz");
+}
+
 static void yielding_lets_equals_go_first(void **state)
 {
     (void)state;
@@ -410,6 +477,8 @@ static void a_run_loop_in_a_task_panics(void **state)
         TEST(what_becomes_ready_in_a_pass_goes_before_what_is_less_urgent), \
         TEST(a_task_that_always_yields_does_not_keep_a_pass_from_its_end),  \
         TEST(run_until_ends_though_a_task_always_yields),                   \
+        TEST(a_run_loop_sleeps_until_a_task_is_ready),                      \
+        TEST(a_task_on_its_way_from_another_core_can_be_changed),           \
         TEST(yielding_lets_equals_go_first),                                \
         TEST(it_is_pended_once_until_its_queue_was_empty),                  \
         TEST(wake_ups_in_a_pass_pend_at_its_end_if_they_are_left),          \

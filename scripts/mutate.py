@@ -33,13 +33,13 @@ class Mistake(Exception):
 class Mutation:
     """An entry of the list."""
 
-    KEYS = {"name", "file", "tests", "text", "instead"}
+    KEYS = {"name", "file", "tests", "text", "instead", "preset"}
 
     def __init__(self, entry):
         name = entry.get("name", "a mutation without a name")
         for key in sorted(entry.keys() - self.KEYS):
             raise Mistake(f"{name}: there is no key {key}")
-        for key in sorted(self.KEYS - {"instead"}):
+        for key in sorted(self.KEYS - {"instead", "preset"}):
             if not entry.get(key):
                 raise Mistake(f"{name}: it has no {key}")
         self.name = name
@@ -47,6 +47,7 @@ class Mutation:
         self.tests = entry["tests"]
         self.text = entry["text"]
         self.instead = entry.get("instead", "")
+        self.preset = entry.get("preset", "release")
 
     def mutate(self, source):
         """The source with the mistake in it."""
@@ -113,15 +114,16 @@ def target_of(test):
 
 
 class Sandbox:
-    """A copy of the tree and its build, in build/mutate."""
+    """A copy of the tree and its build by a preset, in build/mutate."""
 
-    def __init__(self, root, jobs):
+    def __init__(self, root, jobs, preset):
         self.root = root
         self.jobs = str(jobs)
+        self.preset = preset
         self.folder = os.path.join(root, "build", "mutate")
         self.tree = os.path.join(self.folder, "tree")
-        self.build_folder = os.path.join(self.folder, "build")
-        self.log = os.path.join(self.folder, "log")
+        self.build_folder = os.path.join(self.folder, preset)
+        self.log = os.path.join(self.folder, f"{preset}.log")
         # A random test does what it always does, and the first case that fails
         # is the last.
         self.environment = {key: value for key, value in os.environ.items()
@@ -192,7 +194,7 @@ class Sandbox:
             os.chmod(copy, os.stat(source).st_mode)
 
     def configure(self):
-        process = self.run("cmake", "--preset", "release", "-B",
+        process = self.run("cmake", "--preset", self.preset, "-B",
                            self.build_folder, "-DDOZE_BENCH=OFF")
         if process.returncode != 0:
             raise Mistake(f"the build cannot be configured; see {self.log}")
@@ -251,9 +253,10 @@ def run_bounded(command, folder, environment, seconds):
 
 
 def case_of(output, code):
-    """The first case that failed, as cmocka puts it. A program that did not
-    come to its end was in the case that it began last."""
+    """The first case that failed, as cmocka puts it, or sim/strike.h. A program
+    that did not come to its end was in the case that it began last."""
     failed = re.findall(r"^\[  FAILED  \] (\w+)$", output, re.M)
+    failed += re.findall(r"^(.+), interrupt before access", output, re.M)
     begun = re.findall(r"^\[ RUN      \] (\w+)$", output, re.M)
     if failed:
         return failed[0]
@@ -320,9 +323,18 @@ def say(text):
     print(text, flush=True)
 
 
-def try_all(sandbox, mutations, outcomes):
+def try_all(options, mutations, outcomes):
     """Fills `outcomes`, of which an interrupt leaves what there is."""
-    say("building and testing without mutations, in build/mutate")
+    for preset in dict.fromkeys(mutation.preset for mutation in mutations):
+        say(f"building and testing without mutations, in build/mutate: {preset}")
+        try_those(Sandbox(options.root, options.jobs, preset), mutations,
+                  outcomes)
+
+
+def try_those(sandbox, everything, outcomes):
+    """The mutations that are for the sandbox."""
+    mutations = [mutation for mutation in everything
+                 if mutation.preset == sandbox.preset]
     with sandbox.locked():
         if os.path.exists(sandbox.log):
             os.remove(sandbox.log)
@@ -332,7 +344,7 @@ def try_all(sandbox, mutations, outcomes):
                                   for test in mutation.tests})
         for mutation in mutations:
             outcomes.append(try_mutation(sandbox, mutation))
-            say(f"[{len(outcomes)}/{len(mutations)}] {mutation.name}: "
+            say(f"[{len(outcomes)}/{len(everything)}] {mutation.name}: "
                 f"{outcomes[-1]}")
 
 
@@ -422,7 +434,7 @@ def run(options):
             say(f"{mutation.file}: {mutation.name}")
         return 0
     try:
-        try_all(Sandbox(options.root, options.jobs), mutations, outcomes)
+        try_all(options, mutations, outcomes)
     except KeyboardInterrupt:
         say(f"interrupted: {len(outcomes)} of {len(mutations)} were tried")
         summary(outcomes, len(outcomes))

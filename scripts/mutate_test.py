@@ -58,7 +58,8 @@ set_tests_properties(part/sum PROPERTIES TIMEOUT 300)
     "CMakePresets.json": """
 { "version": 6, "configurePresets": [
     { "name": "release", "generator": "Ninja",
-      "binaryDir": "${sourceDir}/build/release" } ] }
+      "binaryDir": "${sourceDir}/build/release" },
+    { "name": "other", "inherits": "release" } ] }
 """,
     ".gitignore": "/build/\n",
     "part/sum.c": SUM,
@@ -97,10 +98,14 @@ def run(root, *arguments):
     return mutate.main(["--root", root, *arguments])
 
 
-def known_tests():
+def build_of(preset):
+    return os.path.join(ROOT, "build", preset)
+
+
+def known_tests(preset):
     """Of the build that scripts/test makes before it comes to us."""
     process = subprocess.run(
-        ["ctest", "--test-dir", os.path.join(ROOT, "build", "release"), "-N"],
+        ["ctest", "--test-dir", build_of(preset), "-N"],
         capture_output=True, text=True, check=True)
     return {line.split(": ", 1)[1] for line in process.stdout.splitlines()
             if line.strip().startswith("Test ") and ": " in line}
@@ -113,10 +118,14 @@ def test_the_list_can_be_applied():
 
 
 def test_the_tests_in_the_list_exist():
-    known = known_tests()
-    for mutation in mutate.read_list(ROOT):
-        for test in mutation.tests:
-            assert test in known, mutation.name
+    mutations = mutate.read_list(ROOT)
+    for preset in {mutation.preset for mutation in mutations}:
+        if preset != "release" and not os.path.exists(build_of(preset)):
+            continue
+        known = known_tests(preset)
+        for mutation in mutations:
+            if mutation.preset == preset:
+                assert set(mutation.tests) <= known, mutation.name
 
 
 def test_mutations_of_a_file_stand_together():
@@ -137,6 +146,24 @@ def test_what_is_not_noticed_survives(project, capsys):
     out = capsys.readouterr().out
     assert "[2/2] it ends at the last: SURVIVED" in out
     assert "1 of 2 mutations are caught" in out
+
+
+def test_each_preset_has_a_build_of_its_own(project, capsys, tmp_path):
+    other = SURVIVOR.replace("ends at the last", "ends there")
+    root = project(CAUGHT, other + "preset = 'other'\n", SURVIVOR)
+    assert run(root) == 1
+    out = capsys.readouterr().out
+    assert "in build/mutate: release\n[1/3] all are added: caught" in out
+    assert "in build/mutate: other\n[3/3] it ends there: SURVIVED" in out
+    assert (tmp_path / "project" / "build" / "mutate" / "other").is_dir()
+
+
+def test_a_case_is_as_its_program_names_it():
+    assert mutate.case_of("[  FAILED  ] adds_all\n1 test\n", 1) == "adds_all"
+    assert mutate.case_of("a: 9 accesses\n"
+                          "b: send, interrupt before access 3: x\n",
+                          1) == "b: send"
+    assert mutate.case_of("[ RUN      ] adds_all\n", 139) == "adds_all"
 
 
 def test_what_hangs_or_crashes_is_caught(project, capsys):
@@ -235,6 +262,7 @@ def test_only_and_list_choose(project, capsys):
     (["[[mutation]]\nname = 'bare'\n"], ["bare", "it has no file"]),
     (["[[mutation"], ["mutations.toml"]),
     ([entry("who", "i++", tests="part/who")], ["no test part/who"]),
+    ([CAUGHT + "preset = 'lost'\n"], ["cannot be configured", "lost.log"]),
     ([], ["no mutation"]),
 ])
 def test_a_mistake_in_the_list_is_one_line(project, capsys, entries, words):

@@ -233,6 +233,45 @@ static void critical_sections_nest(void **state)
     assert_int_equal(context, 16 + 3);
 }
 
+struct receiver {
+    struct dz_task task;
+    int value;
+};
+
+static enum dz_poll receiver_poll(struct receiver *self)
+{
+    async (self)
+        await(thread_channel_receive(&thread, &self->value));
+    return DZ_READY;
+}
+
+DZ_TASK_POOL(receivers, struct receiver, receiver_poll, 1)
+
+/* It is no critical section that is given back there. */
+static void a_thread_mode_object_that_wakes_leaves_interrupts_off(void **state)
+{
+    struct receiver *receiver;
+    unsigned context = 0;
+    dz_key key;
+
+    (void)state;
+    memset(&thread, 0, sizeof(thread));
+    dz_executor_init(&first, "first");
+    assert_int_equal(receivers_claim(&receiver), DZ_OK);
+    dz_executor_spawn(&first, &receiver->task);
+    dz_executor_poll(&first);
+
+    key = dz_port_enter();
+    interrupt_now(in_interrupt, &context);
+    send_thread(NULL);
+    assert_int_equal(context, 0);
+    dz_port_exit(key);
+
+    assert_int_equal(context, 16 + 3);
+    dz_executor_poll(&first);
+    assert_null(receiver->task.pool);
+}
+
 struct stats {
     unsigned errors;
     unsigned overruns;
@@ -525,6 +564,7 @@ RUN_TESTS(TEST(a_thread_mode_object_in_an_interrupt_panics),
     TEST(all_of_thread_mode_may_use_a_thread_mode_object),
     TEST(everybody_may_use_a_critical_section_object),
     TEST(a_critical_section_holds_interrupts_off), TEST(critical_sections_nest),
+    TEST(a_thread_mode_object_that_wakes_leaves_interrupts_off),
     TEST(a_blocking_mutex_keeps_its_value),
     TEST(misuse_in_a_task_names_the_task_and_where_it_was),
     TEST(an_interrupt_waits_for_a_locked_blocking_mutex),

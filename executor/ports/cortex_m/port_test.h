@@ -74,6 +74,9 @@ static inline int test_run(const struct test *tests, size_t count)
     for (test_now = tests; test_now < tests + count; test_now++) {
         void *state = NULL;
 
+        board_print("[ RUN      ] ");
+        board_print(test_now->name);
+        board_print("\n");
         test_now->run(&state);
     }
     board_print("passed\n");
