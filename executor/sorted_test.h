@@ -249,6 +249,7 @@ static void run_until_ends_though_a_task_always_yields(void **state)
     dz_executor_run_until(&executor, &done);
     assert_string_equal(trail, "hh");
     assert_true(was_pended());
+    assert_ptr_equal(dz_current, &dz_outside);
 }
 
 static void be_done_and_spawn_y(void)
