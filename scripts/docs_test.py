@@ -45,3 +45,13 @@ def test_each_name_in_a_document_exists(document, words):
     names = {name for name in re.findall(r"`([a-z]\w*)`", text)
              if name.count("_") >= 2}
     assert sorted(names - words - MADE) == []
+
+
+def test_the_example_of_the_board_is_built_as_the_readme_says(tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"^    P=executor.*?(?=\n\n)", text, re.S | re.M)[0]
+    script = block.replace("build/example.elf", f"'{tmp_path}/example.elf'")
+    ran = subprocess.run(["bash", "-e", "-c", script], cwd=ROOT, timeout=100,
+                         capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (
+        0, "100 ms\nalarm\n100 ms\n100 ms\n", "")

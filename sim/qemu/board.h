@@ -5,9 +5,9 @@
 /*
  * board -- an Arm MPS2 with the AN386 image, a Cortex-M4, as QEMU emulates it
  *
- *     qemu-system-arm -M mps2-an386 -icount shift=8,sleep=off -kernel PROGRAM
- *         -display none -monitor none -serial stdio
- *         -semihosting-config enable=on,target=native
+ *     qemu-system-arm -M mps2-an386 -icount shift=8,sleep=off -display none \
+ *         -monitor none -serial stdio \
+ *         -semihosting-config enable=on,target=native -kernel PROGRAM
  *
  * With -icount an instruction takes 2^8 ns, whatever it is, and all that the
  * program sees of time follows from that: a run is the same each time, and the
@@ -15,7 +15,9 @@
  *
  * Addresses, interrupts and registers: Arm DAI0386 (the image) and DDI0479 (the
  * CMSDK peripherals). Handlers have their names in start.c; a program that
- * defines one of them has it in the vector table.
+ * defines one of them has it in the vector table. Exit code 1 without a word is
+ * a handler that nobody defined, a fault, or a panic of the port's panic.c
+ * (panic.c here says more). The FPU is off: compile with -mfloat-abi=soft.
  */
 
 #include <stddef.h>
@@ -58,7 +60,8 @@ static inline uint32_t board_count(void)
 /* Starts the counter. The start-up code calls it before main. */
 void board_begin(void);
 
-/* Enables an external interrupt with a priority of the core's eight bits. */
+/* Enables an external interrupt, with what its priority register is to be. This
+ * is twice what dz_port_enable and dz_executor_start call a priority here. */
 void board_enable(int interrupt, uint8_t priority);
 
 /* Makes it pending. */

@@ -109,8 +109,8 @@ static void check_mask(uint32_t bits, uint32_t available)
             __FILE__, __LINE__);
     if (bits < mask)
         dz_panic("an interrupt that calls the executor is more urgent than "
-                 "critical sections mask: give it a priority of at least "
-                 "DZ_PORT_BASEPRI",
+                 "critical sections mask: its priority, shifted to "
+                 "the bits that the core has, must be at least DZ_PORT_BASEPRI",
             __FILE__, __LINE__);
 }
 

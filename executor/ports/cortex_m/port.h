@@ -33,8 +33,11 @@
  *    has a priority. With DZ_PORT_BASEPRI, on Armv7-M, it is BASEPRI: what is
  *    more urgent than this value of the register is never held off, and must
  *    not call into the executor, as little as NMI and HardFault. An executor
- *    that is started there panics. (A Cortex-M7 older than r0p2 has an erratum,
- *    837070, that lets interrupts through a new BASEPRI: it takes PRIMASK.)
+ *    that is started there panics; the priorities of a program's own interrupts
+ *    nobody checks, and at reset they are 0: set them, or use dz_port_enable.
+ *    (With four bits, 0x50 is priority 5. A Cortex-M7 older than r0p2 has an
+ * erratum, 837070, that lets interrupts through a new BASEPRI: it takes
+ * PRIMASK.)
  *  - An interrupt that a critical section held off may come an instruction or
  *    two behind its end: nothing in here waits for that with a barrier.
  *  - Thread mode is privileged. Without privileges the core ignores a write to
